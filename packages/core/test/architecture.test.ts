@@ -158,6 +158,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
     endpoints: [
       'endpoints/deriving-source.ts',
       'endpoints/endpoint.ts',
+      'endpoints/group-by.ts',
       'endpoints/named-type.ts',
       'endpoints/statement.ts',
     ],
@@ -168,6 +169,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
     postgres: ['postgres/literal.ts'],
     endpoints: [
       'endpoints/endpoint.ts',
+      'endpoints/group-by.ts',
       'endpoints/named-type.ts',
       'endpoints/diagnostic.ts',
       'endpoints/large-numbers.ts',

@@ -28,7 +28,7 @@ function toGroup(character: string): string {
   return character;
 }
 
-/** What a character is in a word. All characters that are not ASCII are letters. */
+/** The part that a character can have in a word. PostgreSQL takes all characters beyond ASCII for letters. */
 const wordPart = { none: 0, plain: 1, capital: 2 } as const;
 const wordParts: readonly number[] = Array.from({ length: 128 }, (_, code) => toWordPart(String.fromCharCode(code)));
 

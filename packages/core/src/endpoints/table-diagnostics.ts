@@ -3,6 +3,7 @@ import type { Routine } from '../catalog/routine.ts';
 import { type Diagnostic, display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint } from './endpoint.ts';
+import { groupBy } from './group-by.ts';
 
 /** A diagnostic with its routine or table operation. */
 export interface RoutineDiagnostic {
@@ -19,30 +20,19 @@ export function tableLabel({ schema, name }: Pick<Endpoint, 'schema' | 'name'>):
 export function mergeTableDiagnostics(diagnostics: readonly RoutineDiagnostic[]): readonly Diagnostic[] {
   if (diagnostics.every(({ routine }) => routine.table === undefined))
     return diagnostics.map((entry) => entry.diagnostic);
-  const groups = groupBy(diagnostics, ({ routine, diagnostic }) => toMergeKey(routine, diagnostic));
-  return groups.map(([first, second]) => {
+  const groups = groupBy(diagnostics, (entry) => toMergeKey(entry) ?? entry);
+  return [...groups.values()].map(([first, second]) => {
     const { diagnostic, routine } = first!;
     return second === undefined ? diagnostic : { ...diagnostic, routine: tableLabel(routine) };
   });
 }
 
 /** Returns a key that equal diagnostics of a table share; null for a routine. */
-function toMergeKey({ source, schema, name, table }: Routine, diagnostic: Diagnostic): string | null {
+function toMergeKey({ routine, diagnostic }: RoutineDiagnostic): string | null {
+  const { source, schema, name, table } = routine;
   if (table === undefined) return null;
   const { severity, code, line, message } = diagnostic;
   return JSON.stringify([source, schema, name, severity, code, line, message]);
-}
-
-/** Groups items by key, in order of first occurrence. An item with a null key forms its own group. */
-function groupBy<Item>(items: readonly Item[], getKey: (item: Item) => string | null): readonly (readonly Item[])[] {
-  const groups = new Map<string | Item, Item[]>();
-  for (const item of items) {
-    const key = getKey(item) ?? item;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return [...groups.values()];
 }
 
 /** Two endpoints with the same method and route. */
@@ -56,10 +46,11 @@ export function reportDuplicatesPerTable(
   conflicts: readonly RouteConflict[],
   report: (endpoint: Endpoint, rival: Endpoint) => Diagnostic,
 ): readonly Diagnostic[] {
-  const groups = groupBy(conflicts, ({ endpoint, rival }) =>
-    endpoint.table === null ? null : JSON.stringify([tableLabel(endpoint), getLabel(rival)]),
-  );
-  return groups.map((group) => {
+  const groups = groupBy(conflicts, (conflict) => {
+    const { endpoint, rival } = conflict;
+    return endpoint.table === null ? conflict : JSON.stringify([tableLabel(endpoint), getLabel(rival)]);
+  });
+  return [...groups.values()].map((group) => {
     const [{ endpoint, rival }] = group as [RouteConflict];
     return group.length === 1 ? report(endpoint, rival) : reportGroup(group);
   });

@@ -2,6 +2,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import { Problem } from '../http/problem.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { AccessControl } from '../auth/authorize.ts';
+import { groupBy } from '../endpoints/group-by.ts';
 import type { Broadcast, Observer } from '../ports/ports.ts';
 import { sha256, toExecutionKey, toIdentityKey } from './execution-id.ts';
 import type { ReplayLimits } from './replay-buffer.ts';
@@ -288,14 +289,8 @@ export class EventStreams {
 
 /** Returns the streams by every spelling of their path: as is, percent-encoded, and with a trailing slash. */
 export function indexStreams(streamEndpoints: readonly StreamEndpoint[]): ReadonlyMap<string, StreamDefinition> {
-  const byPath = new Map<string, StreamEndpoint[]>();
-  for (const streamEndpoint of streamEndpoints) {
-    const { events } = streamEndpoint.endpoint;
-    if (events === null) continue;
-    const group = byPath.get(events.path);
-    if (group === undefined) byPath.set(events.path, [streamEndpoint]);
-    else group.push(streamEndpoint);
-  }
+  const withEvents = streamEndpoints.filter(({ endpoint }) => endpoint.events !== null);
+  const byPath = groupBy(withEvents, ({ endpoint }) => endpoint.events!.path);
   return new Map(
     [...byPath].flatMap(([path, endpoints]) => {
       const definition: StreamDefinition = { path, endpoints };

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
+import { groupBy } from '../endpoints/group-by.ts';
 import { boolean, nullable, type OptionValidators, string } from '../validation/validators.ts';
 import { escapeLine, quote } from './source-text.ts';
 
@@ -171,16 +172,6 @@ function toCandidates(endpoints: readonly Endpoint[], options: NamingOptions): r
     }
   }
   return endpoints.map((endpoint) => candidates.get(endpoint)!);
-}
-
-function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group === undefined) groups.set(keyOf(item), [item]);
-    else group.push(item);
-  }
-  return groups;
 }
 
 /** Orders by number of parameters, then by code units: the order must not depend on a locale. */

@@ -1,6 +1,7 @@
 /** Endpoints as tools of the Model Context Protocol. */
 import { type Diagnostic, display } from '../../endpoints/diagnostic.ts';
 import type { Endpoint, ToolHint } from '../../endpoints/endpoint.ts';
+import { groupBy } from '../../endpoints/group-by.ts';
 import { withClientParameters } from '../client-endpoint.ts';
 import type { JsonSchema } from '../openapi/schema.ts';
 import { preferredName, titleOf, UniqueNames } from './names.ts';
@@ -64,14 +65,8 @@ function byName({ name: left }: McpTool, { name: right }: McpTool): number {
 
 /** Returns the overloads of each method and path, in an order that does not depend on that of the catalog. */
 function groupOverloads(endpoints: readonly Endpoint[]): readonly (readonly Endpoint[])[] {
-  const groups = new Map<string, Endpoint[]>();
-  for (const endpoint of endpoints.toSorted((left, right) => (left.id < right.id ? -1 : 1))) {
-    const key = `${endpoint.method} ${endpoint.path}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [endpoint]);
-    else group.push(endpoint);
-  }
-  return [...groups.values()];
+  const sorted = endpoints.toSorted((left, right) => (left.id < right.id ? -1 : 1));
+  return [...groupBy(sorted, ({ method, path }) => `${method} ${path}`).values()];
 }
 
 /** A request selects among all overloads of its path, so that a tool has all of them, or there is none. */

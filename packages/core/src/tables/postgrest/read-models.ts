@@ -1,6 +1,6 @@
 import type { PostgrestTable } from '../../catalog/table.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import { groupBy } from './read/group-by.ts';
+import { groupBy } from '../../endpoints/group-by.ts';
 import { createReadModel, type KeyFacts, type ReadModel } from './read/relationships.ts';
 import { functionOf } from './rpc/function-target.ts';
 import { type Target, targetOf } from './target.ts';

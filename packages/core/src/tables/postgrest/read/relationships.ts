@@ -3,7 +3,7 @@ import type { TableColumn } from '../../../catalog/table.ts';
 import type { TextTable } from '../../../postgres/port.ts';
 import type { Problem } from '../../../ports/ports.ts';
 import { queryProblem } from '../postgrest-problem.ts';
-import { groupBy } from './group-by.ts';
+import { groupBy } from '../../../endpoints/group-by.ts';
 import type { SelectedRelation } from './query.ts';
 import { createViewKeys, type KeyInView, type ViewColumn } from './view-keys.ts';
 

@@ -1,6 +1,6 @@
 import { parseJsonObject, readText } from '../../../catalog/json-object.ts';
 import type { TextTable } from '../../../postgres/port.ts';
-import { groupBy } from './group-by.ts';
+import { groupBy } from '../../../endpoints/group-by.ts';
 
 /** A column of a view that shows a column of a table unchanged. */
 export interface ViewColumn {

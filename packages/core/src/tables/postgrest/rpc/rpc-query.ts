@@ -50,7 +50,7 @@ function callSql({ endpoint, parameters, values }: QueryInput): Fragment {
   };
 }
 
-/** An error that the function does not exist, so that its endpoint is stale, is none of the request. */
+/** Marks an error as one of the request, unless the function does not exist any more: then its endpoint is stale. */
 function toError({ schema, name }: FunctionTarget, error: unknown): unknown {
   const isMissing =
     isDatabaseError(error) &&

@@ -1,6 +1,6 @@
-/** Returns the items by their key, in the order of its first item. */
+/** Returns the items by key, in the order of the first item of each. */
 export function groupBy<Item, Key>(
-  items: readonly Item[],
+  items: Iterable<Item>,
   keyOf: (item: Item) => Key,
 ): ReadonlyMap<Key, readonly Item[]> {
   const groups = new Map<Key, Item[]>();
