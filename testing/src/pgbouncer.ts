@@ -92,7 +92,7 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 async function waitForAnswer(connectionString: string, child: ChildProcess, errors: () => string): Promise<void> {
-  const end = performance.now() + 10_000;
+  const end = performance.now() + 60_000;
   for (;;) {
     const client = new Client({ connectionString });
     client.on('error', () => undefined);

@@ -25,9 +25,9 @@ export async function processesOn(directory: string): Promise<readonly RunningPr
   return matches.flat();
 }
 
-/** Calls the function until it returns an empty array, for ten seconds at most. Returns the last result. */
+/** Calls the function until it returns an empty array, for a minute at most. Returns the last result. */
 export async function untilNone<T>(list: () => Promise<readonly T[]>): Promise<readonly T[]> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 60_000;
   let result = await list();
   while (result.length > 0 && performance.now() < deadline) {
     await delay(20);

@@ -59,7 +59,7 @@ user gateway on >sentinel-secret ~* &* +@all
 }
 
 async function untilReply(server: RedisServer, command: string, beginning: string): Promise<void> {
-  const end = performance.now() + 30_000;
+  const end = performance.now() + 60_000;
   for (;;) {
     const reply = await server.command(command);
     if (reply.startsWith(beginning)) return;

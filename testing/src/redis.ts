@@ -56,7 +56,7 @@ export async function startRedis(settings: readonly string[] = [], file?: string
       ...settings,
     ];
     child = spawn('redis-server', options, { stdio: 'ignore' });
-    const end = performance.now() + 10_000;
+    const end = performance.now() + 60_000;
     while ((await command(port, 'PING').catch(() => '')) !== '+PONG') {
       if (child.exitCode !== null || performance.now() > end) throw new Error('Redis did not start');
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -18,8 +18,10 @@ const page = {
 let changes: EventSource | null = null;
 let isApprover = false;
 /** The expense in the form; null: a new one. */
-let edited: number | null = null;
+let edited: Expense | null = null;
 let reads = 0;
+/** The list on the page, as JSON. */
+let shown = '';
 
 /** Shows the page of the caller: the list, or the forms to sign in. */
 async function showCaller(): Promise<void> {
@@ -32,13 +34,15 @@ async function showCaller(): Promise<void> {
   changes?.close();
   changes = isSignedIn ? followChanges() : null;
   if (isSignedIn) await showExpenses();
-  else page.rows.replaceChildren();
+  else hideExpenses();
 }
 
 /** Reads the list again after each change, and when events may have been missed. */
 function followChanges(): EventSource {
   const stream = api.listExpensesEvents();
   const refresh = (): void => void report(showExpenses);
+  // A change before the stream is open has no event.
+  stream.addEventListener('open', refresh);
   stream.addEventListener('message', refresh);
   stream.addEventListener('gap', refresh);
   return stream;
@@ -47,8 +51,18 @@ function followChanges(): EventSource {
 async function showExpenses(): Promise<void> {
   const read = (reads += 1);
   const expenses = await api.listExpenses();
-  // A later read may have overtaken this one.
-  if (read === reads) page.rows.replaceChildren(...expenses.map(rowOf));
+  const text = JSON.stringify(expenses);
+  // A later read may have overtaken this one. Rows that stay as they are keep the focus.
+  if (read !== reads || text === shown) return;
+  shown = text;
+  page.rows.replaceChildren(...expenses.map(rowOf));
+}
+
+/** Also drops the result of a read that still runs. */
+function hideExpenses(): void {
+  reads += 1;
+  shown = '';
+  page.rows.replaceChildren();
 }
 
 function rowOf(expense: Expense): Node {
@@ -92,7 +106,7 @@ function button(label: string, run: () => Promise<void>): Node {
   const created = document.createElement('button');
   created.type = 'button';
   created.textContent = label;
-  created.addEventListener('click', () => void report(run));
+  created.addEventListener('click', () => void act(run));
   return created;
 }
 
@@ -103,13 +117,14 @@ function upload(label: string, send: (file: File) => Promise<void>): Node {
   input.ariaLabel = label;
   input.addEventListener('change', () => {
     const file = input.files?.[0];
-    if (file !== undefined) void report(() => change(() => send(file)));
+    if (file !== undefined) void act(() => change(() => send(file)));
   });
   return input;
 }
 
-function edit({ id, description, amount, spentOn }: Expense): void {
-  edited = id;
+function edit(expense: Expense): void {
+  edited = expense;
+  const { description, amount, spentOn } = expense;
   const values = { description, amount, spentOn };
   for (const [name, value] of Object.entries(values)) inputOf(page.expense, name).value = String(value);
   page.expense.querySelector('h2')!.textContent = 'Edit expense';
@@ -121,10 +136,15 @@ async function change(run: () => Promise<unknown>): Promise<void> {
   await showExpenses();
 }
 
-/** Runs an action, and shows the problem when it fails. */
-async function report(run: () => Promise<void>, form: HTMLFormElement | null = null): Promise<void> {
+/** Runs an action of the user, without the problem of the one before. */
+async function act(run: () => Promise<void>, form: HTMLFormElement | null = null): Promise<void> {
   page.problem.textContent = '';
   if (form !== null) clearFieldErrors(form);
+  await report(run, form);
+}
+
+/** Shows the problem when the function fails. */
+async function report(run: () => Promise<void>, form: HTMLFormElement | null = null): Promise<void> {
   try {
     await run();
   } catch (error) {
@@ -183,15 +203,17 @@ async function acceptInvitation(): Promise<void> {
 async function saveExpense(): Promise<void> {
   const value = (name: string): string => inputOf(page.expense, name).value;
   const expense = { description: value('description'), amount: Number(value('amount')), spentOn: value('spentOn') };
-  const id = edited;
-  await change(() => (id === null ? api.addExpense(expense) : api.changeExpense({ id, ...expense })));
-  page.expense.reset();
+  const saved = edited;
+  await (saved === null ? api.addExpense(expense) : api.changeExpense({ id: saved.id!, ...expense }));
+  // The stream may have shown the row already, and the user may edit it.
+  if (edited === saved) page.expense.reset();
+  await showExpenses();
 }
 
 function onSubmit(form: HTMLFormElement, run: () => Promise<void>): void {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void report(run, form);
+    void act(run, form);
   });
 }
 
@@ -216,7 +238,7 @@ page.expense.addEventListener('reset', () => {
 page.signOut.addEventListener(
   'click',
   () =>
-    void report(async () => {
+    void act(async () => {
       await api.signOut();
       await showCaller();
     }),

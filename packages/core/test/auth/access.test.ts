@@ -267,7 +267,7 @@ describe('sessions shared by all instances', () => {
     await database.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen%' and datname = current_database()`,
     );
-    await expect.poll(status, { timeout: 15_000 }).toBe(401);
+    await expect.poll(status).toBe(401);
     await gateway.close();
   });
 });

@@ -85,8 +85,8 @@ describe('a reader that takes nothing is cut off', () => {
 
   test.each([...paths.map((path) => `${path}?size=${size}`), '/api/hooked'])('GET %s', async (path) => {
     const sockets = [ask(server, path), ask(server, path)];
-    await expect.poll(() => connections(server), { timeout: 20_000 }).toBe(2);
-    await expect.poll(() => connections(server), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => connections(server)).toBe(2);
+    await expect.poll(() => connections(server)).toBe(0);
     for (const socket of sockets) socket.destroy();
     expect((await gateway.send('GET /api/text-value?size=1')).body).toBe('x');
   });

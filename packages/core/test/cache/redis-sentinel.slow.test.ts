@@ -85,7 +85,7 @@ describe.skipIf(!hasRedis)('Redis Sentinel', () => {
     group = await startRedisSentinelGroup();
     await database.query('truncate book');
     return () => group.stop();
-  }, 60_000);
+  });
 
   /** Both gateways share cache, limits and events. */
   async function isShared([one, other]: readonly [Instance, Instance]): Promise<void> {

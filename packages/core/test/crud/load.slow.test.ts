@@ -47,7 +47,7 @@ test('32 clients that upsert one key 10,000 times lose no update', async () => {
   // Each response had another state.
   expect(new Set(seen).size).toBe(5_000);
   await gateway.close();
-}, 120_000);
+});
 
 test('the oldest statements are evicted past 200 sets of columns, and past 500 on a connection', async () => {
   const names = range(10).map((index) => `c${index}`);
@@ -218,4 +218,4 @@ test('two thousand tables and as many views are read by one statement', async ()
   expect(routines.length).toBe(2000 * 11 + 2000 * 11);
   expect(statements).toBe(1);
   await gateway.close();
-}, 120_000);
+});

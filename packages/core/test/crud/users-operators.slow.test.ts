@@ -232,12 +232,12 @@ describe.each(['ext', 'public'])('objects of a user in public, with extensions i
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startGateway(`create role ${mallory}; ${objectsOf(ext)}`, options());
-  }, 60_000);
+  });
   afterAll(async () => {
     const { database } = gateway;
     await database.query(`drop owned by ${mallory} cascade; drop role ${mallory}`);
     await gateway.close();
-  }, 60_000);
+  });
 
   test('operators, functions and types are never used, and every response is unchanged', async () => {
     const before = await answersOf(gateway);
@@ -277,7 +277,7 @@ describe.each(['ext', 'public'])('objects of a user in public, with extensions i
       await expect(onSessionOf(gateway, sql)).rejects.toThrow('a trap');
     }
     expect(await gateway.database.query('select is_called from public.sprung')).toEqual([{ is_called: true }]);
-  }, 120_000);
+  });
 });
 
 /** Runs the function with the session settings of the database. */

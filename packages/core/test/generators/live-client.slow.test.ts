@@ -411,5 +411,5 @@ describe.skipIf(browser === undefined)('in a browser (skipped where there is no 
     } finally {
       await started.close();
     }
-  }, 60_000);
+  });
 });

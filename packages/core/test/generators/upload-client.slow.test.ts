@@ -138,7 +138,7 @@ test('in Node', async () => {
   } finally {
     await remove();
   }
-}, 60_000);
+});
 
 const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
   existsSync(path),
@@ -174,5 +174,5 @@ describe.skipIf(browser === undefined)('in a browser (skipped where there is no 
     } finally {
       await started.close();
     }
-  }, 60_000);
+  });
 });

@@ -85,7 +85,7 @@ describe('the permit of a request', () => {
   const gateway = useGateway(sql, options);
 
   async function released(): Promise<void> {
-    await expect.poll(() => store.permits, { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => store.permits).toBe(0);
   }
 
   test.each<readonly [string, Parameters<TestGateway['send']>, number]>([

@@ -48,7 +48,7 @@ beforeAll(async () => {
     await administrator.query(`create database "app_${name}" template app_reference strategy file_copy`);
   }
   await administrator.end();
-}, 110_000);
+});
 
 afterAll(async () => {
   await server.stop();

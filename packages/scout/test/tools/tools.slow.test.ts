@@ -17,7 +17,7 @@ const database = useDatabase('create table film (id int); insert into film value
 /** One warning about another version than that of the server. */
 const warning = /^(warning: \S+ has version \d+, and the server \d+; set \w+ in pgscout.json to another one\n)?$/;
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 function run(argv: readonly string[], folder: string): ReturnType<typeof runProgram> {
   return runProgram([...argv, '-c', database.connectionString], { folder });

@@ -6,7 +6,7 @@ import { folderWith } from '../support/folder.ts';
 import { bin, build, closed, isOpen, start } from '../support/program.ts';
 import type { Program } from '../support/program.ts';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 const program = [process.execPath, bin, '--port=0'];
 
@@ -54,7 +54,7 @@ describe('without a database, in an empty folder', () => {
     expect(await third.program.ended).toBe(0);
     await closed(second.port);
     expect(await isOpen(third.port)).toBe(false);
-  }, 120_000);
+  });
 
   test('two in one folder: the second one reports it and exits with 1', async () => {
     const folder = await folderWith();
@@ -64,7 +64,7 @@ describe('without a database, in an empty folder', () => {
 
     expect(await second.ended).toBe(1);
     expect(second.text.stderr).toMatch(/^pgway: .*\n$/);
-  }, 120_000);
+  });
 
   test('an interrupt during the start leaves no process running, and the next start succeeds', async () => {
     const folder = await folderWith();
@@ -76,7 +76,7 @@ describe('without a database, in an empty folder', () => {
     const second = await ready(start(folder, program));
 
     expect((await fetch(`${second.url}/api/books`)).status).toBe(200);
-  }, 120_000);
+  });
 });
 
 test.runIf(process.platform !== 'win32')(
@@ -97,23 +97,18 @@ test.runIf(process.platform !== 'win32')(
     const second = await ready(start(folder, withData));
     expect((await post(`${second.url}/api/members`, member)).status).toBe(409);
   },
-  120_000,
 );
 
-test.runIf(process.platform !== 'win32')(
-  'under npm: it ends when the shell between npm and it is killed',
-  async () => {
-    const folder = await folderWith();
-    // `:` after it keeps the shell from becoming the program.
-    const shell = start(folder, ['sh', '-c', `"$0" "$@"; :`, ...program], { npm_lifecycle_event: 'start' });
-    const { url, port } = await ready(shell);
+test.runIf(process.platform !== 'win32')('under npm: it ends when the shell between npm and it is killed', async () => {
+  const folder = await folderWith();
+  // `:` after it keeps the shell from becoming the program.
+  const shell = start(folder, ['sh', '-c', `"$0" "$@"; :`, ...program], { npm_lifecycle_event: 'start' });
+  const { url, port } = await ready(shell);
 
-    shell.child.kill('SIGKILL');
+  shell.child.kill('SIGKILL');
 
-    await expect(Promise.all([closed(Number(new URL(url).port)), closed(port)])).resolves.toHaveLength(2);
-  },
-  120_000,
-);
+  await expect(Promise.all([closed(Number(new URL(url).port)), closed(port)])).resolves.toHaveLength(2);
+});
 
 test('the exit code and the error message reach the shell', async () => {
   const failing = start(await folderWith({ 'pgway.json': '{' }), program);
@@ -138,4 +133,4 @@ test('a standard output that is not read delays no response, and its lines are k
   expect(statuses).toEqual(Array.from({ length: 400 }, () => 404));
   expect(await running.ended).toBe(0);
   expect(running.text.stdout.match(/"source":"access"/g)).toHaveLength(400);
-}, 60_000);
+});

@@ -91,4 +91,4 @@ test('it serves a database as a user who can write nothing; the health check fol
   expect(await check()).toBe(1);
   expect((await stat(join(image, 'etc/pgway'))).isDirectory()).toBe(true);
   expect(await filesBelow(join(image, 'etc/pgway'))).toEqual([]);
-}, 120_000);
+});

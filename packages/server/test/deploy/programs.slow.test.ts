@@ -129,7 +129,7 @@ describe.skipIf(!isInstalled('systemd-analyze', '--version'))('the unit of syste
 const asNobody = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'] : [];
 
 describe.skipIf((await pgbouncerVersion()) === null || (await redisVersion()) === null)('the files of compose', () => {
-  beforeAll(build, 120_000);
+  beforeAll(build);
 
   test('secrets, roles, PgBouncer, Redis and the gateway fit together', async () => {
     const folder = await folderWith();
@@ -222,5 +222,5 @@ describe.skipIf((await pgbouncerVersion()) === null || (await redisVersion()) ==
     expect(problems.filter((line) => !/authentication/.test(line))).toEqual([]);
     gateway.child.kill('SIGTERM');
     expect(await gateway.ended).toBe(0);
-  }, 120_000);
+  });
 });

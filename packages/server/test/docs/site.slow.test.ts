@@ -53,7 +53,7 @@ describe.skipIf(!existsSync(builder) || executable === undefined)('the site of t
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     browser = await chromium.launch({ executablePath: executable!, args: ['--no-sandbox'] });
-  }, 300_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

@@ -77,7 +77,7 @@ describe('api.sql', () => {
       'changed',
       ['count_books()', 'lend(IN _id integer)', 'mine()'],
     ]);
-  }, 120_000);
+  });
 
   test('with an error changes nothing, and the message names the line', async () => {
     const { open, change } = await place();
@@ -91,7 +91,7 @@ describe('api.sql', () => {
     await change(api);
     const { state, connectionString } = await open();
     expect([state, await routines(connectionString)]).toEqual(['unchanged', ['count_books()', 'lend(IN _id integer)']]);
-  }, 120_000);
+  });
 
   test('of a newer version with other tables says how to get them', async () => {
     const { open, change } = await place();
@@ -102,7 +102,7 @@ describe('api.sql', () => {
     await expect(open()).rejects.toThrow(
       `cannot create the routines of the example database: ${file}:1: relation "cover" does not exist; drop the database library, so that the next start creates it again, or pass --embedded.example=false to start without it`,
     );
-  }, 120_000);
+  });
 
   test('is not applied when other objects depend on its routines', async () => {
     const { superuser, open, change } = await place();
@@ -116,31 +116,27 @@ describe('api.sql', () => {
       'count_books()',
       'lend(IN _id integer)',
     ]);
-  }, 120_000);
+  });
 
   test('is applied over an example without a database comment', async () => {
     const { superuser, open } = await place();
     await open();
     await ask(superuser, `comment on database library is 'mine'`);
     expect([(await open()).state, (await open()).state]).toEqual(['changed', 'unchanged']);
-  }, 120_000);
+  });
 });
 
-test.runIf(process.platform !== 'win32')(
-  'the password file is for its owner only, and psql finds it',
-  async () => {
-    const { open } = await place();
-    const { psql } = await open();
-    const [, user, path] = /^psql "postgres:\/\/(\w+)@127\.0\.0\.1:\d+\/library\?passfile=([^"]+)"$/.exec(psql)!;
-    const file = decodeURIComponent(path!);
-    expect([user, (await stat(file)).mode & 0o777]).toEqual(['librarian', 0o600]);
-    expect(await readFile(file, 'utf8')).toMatch(/^\*:\*:\*:librarian:[0-9a-f]{48}\n$/);
-  },
-  120_000,
-);
+test.runIf(process.platform !== 'win32')('the password file is for its owner only, and psql finds it', async () => {
+  const { open } = await place();
+  const { psql } = await open();
+  const [, user, path] = /^psql "postgres:\/\/(\w+)@127\.0\.0\.1:\d+\/library\?passfile=([^"]+)"$/.exec(psql)!;
+  const file = decodeURIComponent(path!);
+  expect([user, (await stat(file)).mode & 0o777]).toEqual(['librarian', 0o600]);
+  expect(await readFile(file, 'utf8')).toMatch(/^\*:\*:\*:librarian:[0-9a-f]{48}\n$/);
+});
 
 describe('README', () => {
-  beforeAll(build, 120_000);
+  beforeAll(build);
 
   test('its first request works after the first start, and psql connects as the role of the gateway', async () => {
     const { steps } = readPage(root, 'README.md');
@@ -163,7 +159,7 @@ describe('README', () => {
         error.code === 127 ? 'librarian|f' : Promise.reject(new Error('psql failed', { cause: error })),
       );
     expect(inside).toBe('librarian|f');
-  }, 120_000);
+  });
 
   test('shows the function of api.sql', () => {
     const [, shown] = /```sql\n([^]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))!;

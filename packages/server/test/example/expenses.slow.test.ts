@@ -15,7 +15,7 @@ import {
   type TestProvider,
 } from '../../../core/test/external-sign-in/openid-provider.ts';
 import { root } from '../docs/stage.ts';
-import { chromiumPath } from '../support/chromium.ts';
+import { chromiumPath, stepTimeout } from '../support/chromium.ts';
 import { createTestProcess, type TestProcess } from '../support/process-context.ts';
 import { createExpenses, exampleFolder, type Expenses } from './expenses-fixture.ts';
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
   if (origin === '') throw new Error(server.text.stdout + server.text.stderr);
   provider.register(origin);
   await Promise.all([addPerson('Ada', 'member'), addPerson('Bob', 'member'), addPerson('Eve', 'approver')]);
-}, 180_000);
+});
 
 afterAll(async () => {
   server?.sendStop('graceful');
@@ -200,7 +200,7 @@ describe('an approver', () => {
       expenses.database.query(`update app.person set role = $1 where name = 'Bob'`, [role]);
     await become('approver');
     onTestFinished(() => become('member').then(() => undefined));
-    await expect.poll(async () => (await send(bob, 'GET /api/expenses')).status, { timeout: 20_000 }).toBe(401);
+    await expect.poll(async () => (await send(bob, 'GET /api/expenses')).status).toBe(401);
     expect(JSON.parse((await send(await signIn('Bob'), 'GET /api/me')).text)).toEqual({
       name: 'Bob',
       roles: ['approver'],
@@ -296,16 +296,21 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped where there i
   let browser: Browser;
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
-  }, 60_000);
+  });
   afterAll(() => browser?.close());
 
   const errors: string[] = [];
 
-  async function open(name: string): Promise<Page> {
+  async function newPage(): Promise<Page> {
     const context = await browser.newContext();
     onTestFinished(() => context.close());
-    context.setDefaultTimeout(15_000);
-    const page = await context.newPage();
+    context.setDefaultTimeout(stepTimeout);
+    return context.newPage();
+  }
+
+  async function open(name: string, prepare: (page: Page) => Promise<unknown> = async () => undefined): Promise<Page> {
+    const page = await newPage();
+    await prepare(page);
     page.on('pageerror', (error) => errors.push(error.message));
     page.on('console', (message) => {
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
@@ -328,8 +333,7 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped where there i
 
   test('an invited person signs in, submits, edits and withdraws; markup is text', async () => {
     const code = await invite('Ivy', 'member');
-    const page = await browser.newPage();
-    onTestFinished(() => page.close());
+    const page = await newPage();
     await page.goto(origin);
     await page.getByLabel('Invitation').fill(code);
     await page.getByLabel('New password').fill(password);
@@ -354,8 +358,7 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped where there i
   test('an invited person signs in with an account of the company', async () => {
     await invite('Liv', 'member');
     provider.account = { sub: 'liv', email: 'liv@example.org', email_verified: true };
-    const page = await browser.newPage();
-    onTestFinished(() => page.close());
+    const page = await newPage();
     await page.goto(origin);
     await page.getByRole('link', { name: 'Sign in with your company account' }).click();
     await page.locator('#name', { hasText: 'Liv' }).waitFor();
@@ -379,6 +382,59 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped where there i
     await ada.getByRole('row', { name: 'Conference 250.00 approved' }).waitFor();
     expect(await own!.getByRole('button').count()).toBe(0);
     expect(errors).toEqual([]);
+  });
+
+  test('a change before the stream of changes is open is shown', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const eve = await open('Eve', (page) =>
+      page.route('**/api/expenses/live', async (route) => {
+        await held;
+        await route.continue();
+      }),
+    );
+    await submit(await signIn('Ada'), { ...taxi, description: 'Early train' });
+    expect(await eve.getByRole('row', { name: 'Early train' }).count()).toBe(0);
+    release();
+    await eve.getByRole('row', { name: 'Early train' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('an edit that begins before the response of a save stays in the form', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const page = await open('Ada', (opened) =>
+      opened.route('**/api/expenses', async (route) => {
+        if (route.request().method() !== 'POST') return route.continue();
+        const response = await route.fetch();
+        await held;
+        return route.fulfill({ response });
+      }),
+    );
+    const saved = page.waitForResponse((response) => response.request().method() === 'POST');
+    await fillExpense(page, 'Ferry', '12');
+    // The stream of changes shows the row.
+    await page.getByRole('row', { name: 'Ferry' }).getByRole('button', { name: 'Edit' }).click();
+    const listed = page.waitForResponse((response) => response.request().method() === 'GET');
+    release();
+    await Promise.all([saved, listed]);
+    await page.getByLabel('Amount').fill('13');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('row', { name: 'Ferry 13.00' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('a problem stays on the page when the list changes', async () => {
+    const page = await open('Ada');
+    await page.route('**/api/expenses', (route) =>
+      route.request().method() === 'POST' ? route.abort() : route.continue(),
+    );
+    await fillExpense(page, 'Bus', '3');
+    const problem = page.getByRole('alert').getByText('The server cannot be reached. Try again.');
+    await problem.waitFor();
+    await submit(await signIn('Ada'), { ...taxi, description: 'Tram' });
+    await page.getByRole('row', { name: 'Tram' }).waitFor();
+    expect(await problem.count()).toBe(1);
   });
 
   test('an error of a field is shown beside it, until the form is sent again', async () => {

@@ -8,7 +8,7 @@ import { createExamplePageHandler } from '../../src/example/example-page.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { startHttpServer } from '../../src/start.ts';
 import { root } from '../docs/stage.ts';
-import { chromiumPath } from '../support/chromium.ts';
+import { chromiumPath, stepTimeout } from '../support/chromium.ts';
 
 /* The page of the example database, in a browser. */
 
@@ -55,12 +55,13 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped where there i
   let browser: Browser;
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
-  }, 120_000);
+  });
   afterAll(() => browser?.close());
 
   /** Opens the page. `errors` are those of scripts and of the content security policy. */
   async function open(): Promise<{ readonly page: Page; readonly errors: readonly string[] }> {
     const page = await browser.newPage();
+    page.setDefaultTimeout(stepTimeout);
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
     page.on('console', (message) => {
@@ -92,24 +93,18 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped where there i
     await page.reload();
     await page.getByLabel('Book', { exact: true }).selectOption({ label: 'Good Omens' });
     await picture.waitFor();
-  }, 120_000);
+  });
 
   test.each([
     ['a text', 'cover.txt', 'text/plain', 'cover.txt is refused: InvalidMimeType.'],
     ['a text that is named like an image', 'cover.png', 'image/png', 'cover.png is refused: InvalidImage.'],
-  ])(
-    '%s is refused',
-    async (_, name, mimeType, message) => {
-      const { page, errors } = await open();
-      await page
-        .getByLabel('Image', { exact: true })
-        .setInputFiles({ name, mimeType, buffer: Buffer.from('no image') });
-      await page.getByRole('button', { name: 'Upload cover' }).press('Enter');
-      await page.getByRole('alert').getByText(`${message} A cover is a PNG, JPEG, GIF or WebP image.`).waitFor();
-      expect(errors).toEqual([]);
-    },
-    120_000,
-  );
+  ])('%s is refused', async (_, name, mimeType, message) => {
+    const { page, errors } = await open();
+    await page.getByLabel('Image', { exact: true }).setInputFiles({ name, mimeType, buffer: Buffer.from('no image') });
+    await page.getByRole('button', { name: 'Upload cover' }).press('Enter');
+    await page.getByRole('alert').getByText(`${message} A cover is a PNG, JPEG, GIF or WebP image.`).waitFor();
+    expect(errors).toEqual([]);
+  });
 
   test('an upload can be cancelled', async () => {
     const { page } = await open();
@@ -125,7 +120,7 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped where there i
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('Cancelled; nothing was stored.').waitFor();
     expect(await page.getByRole('button', { name: 'Upload cover' }).isEnabled()).toBe(true);
-  }, 120_000);
+  });
 
   test('the books of a CSV file are added, and the problems of the other lines are shown', async () => {
     const { page, errors } = await open();
@@ -150,5 +145,5 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped where there i
     await page.getByRole('button', { name: 'Import books' }).click();
     await page.getByRole('alert').getByText('The first line is not isbn,title,genre,published,authors.').waitFor();
     expect(errors).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -21,19 +21,17 @@ test('a database that is paused, answers again, and is killed', async () => {
   await signal(server.dataDirectory, 'SIGSTOP');
   const failed = { status: 'failed', checks: { ...allOk, database: 'failed' } };
   try {
-    await expect.poll(() => read(`${url}/health/ready`), { timeout: 30_000 }).toEqual([503, failed]);
+    await expect.poll(() => read(`${url}/health/ready`)).toEqual([503, failed]);
     expect(await read(`${url}/health/live`)).toEqual([200, { status: 'ok' }]);
     const [, summary] = await read(`${url}/health`);
     expect(summary).toMatchObject({ checks: { database: { status: 'failed', error: 'no answer within 2000 ms' } } });
   } finally {
     await signal(server.dataDirectory, 'SIGCONT');
   }
-  await expect
-    .poll(() => read(`${url}/health/ready`), { timeout: 30_000 })
-    .toEqual([200, { status: 'ok', checks: allOk }]);
+  await expect.poll(() => read(`${url}/health/ready`)).toEqual([200, { status: 'ok', checks: allOk }]);
   await signal(server.dataDirectory, 'SIGKILL');
-  await expect.poll(() => read(`${url}/health/ready`), { timeout: 30_000 }).toEqual([503, failed]);
-}, 120_000);
+  await expect.poll(() => read(`${url}/health/ready`)).toEqual([503, failed]);
+});
 
 test('a named connection whose database is killed', async () => {
   const server = await startServer();
@@ -44,30 +42,22 @@ test('a named connection whose database is killed', async () => {
   await expect.poll(() => read(`${needed.url}/health/ready`)).toEqual([200, { status: 'ok', checks }]);
   await signal(server.dataDirectory, 'SIGKILL');
   const after = { ...checks, connections: 'failed' };
-  await expect
-    .poll(() => read(`${needed.url}/health/ready`), { timeout: 30_000 })
-    .toEqual([503, { status: 'failed', checks: after }]);
-  await expect
-    .poll(() => read(`${optional.url}/health/ready`), { timeout: 30_000 })
-    .toEqual([200, { status: 'degraded', checks: after }]);
-}, 120_000);
+  await expect.poll(() => read(`${needed.url}/health/ready`)).toEqual([503, { status: 'failed', checks: after }]);
+  await expect.poll(() => read(`${optional.url}/health/ready`)).toEqual([200, { status: 'degraded', checks: after }]);
+});
 
 const hasRedis = (await redisVersion()) !== null;
 
-test.runIf(hasRedis)(
-  'a Redis that stops',
-  async () => {
-    const redis = await startRedis();
-    const { url } = await serveDatabase(database.connectionString, {
-      redisCache: { url: redis.url },
-      events: { broadcast: 'redis', redisUrl: redis.url },
-    });
-    const checks = { ...allOk, cache: 'ok', broadcast: 'ok' };
-    await expect.poll(() => read(`${url}/health/ready`)).toEqual([200, { status: 'ok', checks }]);
-    await redis.stop();
-    await expect
-      .poll(() => read(`${url}/health/ready`), { timeout: 30_000 })
-      .toEqual([503, { status: 'failed', checks: { ...checks, cache: 'failed', broadcast: 'failed' } }]);
-  },
-  120_000,
-);
+test.runIf(hasRedis)('a Redis that stops', async () => {
+  const redis = await startRedis();
+  const { url } = await serveDatabase(database.connectionString, {
+    redisCache: { url: redis.url },
+    events: { broadcast: 'redis', redisUrl: redis.url },
+  });
+  const checks = { ...allOk, cache: 'ok', broadcast: 'ok' };
+  await expect.poll(() => read(`${url}/health/ready`)).toEqual([200, { status: 'ok', checks }]);
+  await redis.stop();
+  await expect
+    .poll(() => read(`${url}/health/ready`))
+    .toEqual([503, { status: 'failed', checks: { ...checks, cache: 'failed', broadcast: 'failed' } }]);
+});

@@ -52,7 +52,7 @@ describe.skipIf(missing.length > 0)('a cluster under Patroni', () => {
     const client = await connect((await cluster.leader()).port);
     await client.query(sql);
     await client.end();
-  }, 200_000);
+  });
   afterAll(() => cluster?.stop(), 60_000);
 
   function connectionString(ports: readonly number[], name: string): string {
@@ -150,13 +150,13 @@ describe.skipIf(missing.length > 0)('a cluster under Patroni', () => {
     const leader = await cluster.leader();
     const loads = new Map(servers.map((server) => [server.name, startLoad(server)]));
     const writes = (load: Load): number => load.outcomes.filter((one) => isWrite(one) && isOk(one)).length;
-    for (const load of loads.values()) await expect.poll(() => writes(load), { timeout: 60_000 }).toBeGreaterThan(50);
+    for (const load of loads.values()) await expect.poll(() => writes(load)).toBeGreaterThan(50);
     const failed = performance.now();
     await fail(leader);
     const writable = await untilWritable(cluster.nodes.filter((node) => node !== leader));
     for (const load of loads.values()) {
       const before = writes(load);
-      await expect.poll(() => writes(load), { timeout: 60_000 }).toBeGreaterThan(before + 50);
+      await expect.poll(() => writes(load)).toBeGreaterThan(before + 50);
     }
     const outcomes = new Map<string, readonly Outcome[]>();
     for (const [name, load] of loads) outcomes.set(name, await load.stop());
@@ -224,12 +224,12 @@ describe.skipIf(missing.length > 0)('a cluster under Patroni', () => {
     // The former primary becomes a replica.
     killed!.start();
     await cluster.untilReplicated(2);
-  }, 200_000);
+  });
 
   test('the primary moves to another server', async () => {
     const servers = await serve();
     expect(await faultsOf(await failOver(servers, () => cluster.switchover()))).toEqual([]);
-  }, 200_000);
+  });
 
   test('the primary no longer answers, and is back later', async () => {
     const servers = await serve();
@@ -245,7 +245,7 @@ describe.skipIf(missing.length > 0)('a cluster under Patroni', () => {
     // It is no primary any more, whatever it was when it was paused.
     const leader = await cluster.leader();
     expect(leader).not.toBe(paused);
-  }, 200_000);
+  });
 });
 
 /** @param done how often the write was done */

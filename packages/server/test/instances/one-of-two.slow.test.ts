@@ -17,7 +17,6 @@ if (missing.length > 0)
   console.warn(`SKIPPED: not on this machine: ${missing.join(', ')} (apt-get install haproxy pgbouncer redis-server)`);
 
 /** The time for a busy machine, which has a fraction of the rate. */
-const poll = { timeout: 60_000 };
 const rate = Number(process.env.PGWAY_TEST_RATE ?? 1_000);
 
 const database = useDatabase(`
@@ -35,7 +34,7 @@ const database = useDatabase(`
   comment on function twice is 'HTTP GET';
 `);
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 interface Server {
   readonly program: Program;

@@ -179,9 +179,9 @@ describe('cancellation', () => {
     });
     sending.on('error', () => undefined);
     sending.end(JSON.stringify(call('sleep_alone')));
-    await expect.poll(running, { timeout: 10_000 }).toBe(1);
+    await expect.poll(running).toBe(1);
     sending.destroy();
-    await expect.poll(running, { timeout: 10_000 }).toBe(0);
+    await expect.poll(running).toBe(0);
   });
 
   test('a notification cancels a request of its own session only', async () => {
@@ -200,12 +200,12 @@ describe('cancellation', () => {
       response.text(),
     );
     answered.catch(() => undefined);
-    await expect.poll(running, { timeout: 10_000 }).toBe(1);
+    await expect.poll(running).toBe(1);
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
     expect((await post(cancel, { 'mcp-session-id': 'another' })).status).toBe(202);
     expect((await post(cancel)).status).toBe(202);
     expect(await running()).toBe(1);
     expect((await post(cancel, { 'mcp-session-id': session })).status).toBe(202);
-    await expect.poll(running, { timeout: 10_000 }).toBe(0);
+    await expect.poll(running).toBe(0);
   });
 });

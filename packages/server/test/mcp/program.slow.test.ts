@@ -9,7 +9,7 @@ import { bin, build, start } from '../support/program.ts';
 
 /* The built program, whose protocol library is bundled, with two processes. */
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 const sql = `
 create function greet(_name text) returns text language sql stable as $$ select 'Hello, ' || _name $$;
@@ -67,4 +67,4 @@ test('clients of both kinds are served by any process, other hosts are refused, 
   program.child.kill('SIGTERM');
   expect((await call).structuredContent).toEqual({ value: 'done' });
   expect(await program.ended).toBe(0);
-}, 60_000);
+});

@@ -38,7 +38,7 @@ function read(port: number, options: { readonly path: string; readonly method?: 
 
 const isSample = /^pgway_http_requests_total\{.*\} \d+$/;
 
-test('10,000 paths that no endpoint has make one series for each method', { timeout: 120_000 }, async () => {
+test('10,000 paths that no endpoint has make one series for each method', async () => {
   const port = await serve();
   const methods = ['GET', 'POST', 'PROPFIND', 'SEARCH', 'PURGE'];
   for (let sent = 0; sent < 10_000; sent += 100) {

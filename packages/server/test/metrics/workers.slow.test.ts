@@ -9,7 +9,7 @@ const database = useDatabase(`
   comment on function hello is 'HTTP GET';
 `);
 
-describe('metrics of workers', { timeout: 120_000 }, () => {
+describe('metrics of workers', () => {
   test('are added up, whichever worker answers, and keep the counts of a worker that has exited', async () => {
     const server = await startWorkers({
       connectionString: database.connectionString,

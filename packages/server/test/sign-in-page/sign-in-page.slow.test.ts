@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,13 +16,10 @@ import { gatewayOptions } from '../../src/gateway-options.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { createSignInPage } from '../../src/sign-in-page/sign-in-page.ts';
 import { startHttpServer } from '../../src/start.ts';
+import { chromiumPath, stepTimeout } from '../support/chromium.ts';
 import { build } from '../support/program.ts';
 
 /* Sign-in, linked accounts and sign-out in Chromium, with the pages of an OpenID provider. */
-
-const executable = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
 
 const database = useDatabase(`
   create table account (subject text primary key, person text not null);
@@ -88,14 +84,14 @@ async function startServer(sameSite: 'lax' | 'strict'): Promise<void> {
 }
 
 beforeAll(async () => {
-  if (executable === undefined) return;
+  if (chromiumPath === undefined) return;
   await build();
   provider = await startProvider({ hasPages: true });
   await startServer('lax');
   await startServer('strict');
   provider.register(origins['lax']!, origins['strict']!);
-  browser = await chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
-}, 180_000);
+  browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] });
+});
 afterAll(async () => {
   await browser?.close();
   await lifecycle.stop();
@@ -112,7 +108,7 @@ interface OpenedPage {
 async function open(url: string, options: BrowserContextOptions = {}): Promise<OpenedPage> {
   const context = await browser.newContext(options);
   onTestFinished(() => context.close());
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(stepTimeout);
   const page = await context.newPage();
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
@@ -134,7 +130,7 @@ async function signInAtProvider(page: Page, name: string): Promise<void> {
   await page.click('button:has-text("Continue")');
 }
 
-describe.skipIf(executable === undefined)('in a browser (skipped where there is no Chromium)', () => {
+describe.skipIf(chromiumPath === undefined)('in a browser (skipped where there is no Chromium)', () => {
   test.each(['lax', 'strict'])(
     'signs in with the keyboard alone, with a session cookie of SameSite %s',
     async (site) => {

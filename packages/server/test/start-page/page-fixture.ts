@@ -8,7 +8,7 @@ import { gatewayOptions } from '../../src/gateway-options.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { createStartPage } from '../../src/start-page/start-page.ts';
 import { startHttpServer } from '../../src/start.ts';
-import { chromiumPath } from '../support/chromium.ts';
+import { chromiumPath, stepTimeout } from '../support/chromium.ts';
 import { build } from '../support/program.ts';
 
 export const hasChromium: boolean = chromiumPath !== undefined;
@@ -41,7 +41,7 @@ export function useStartPage(connectionString: () => string, sections: object): 
     });
     origin = `http://127.0.0.1:${port}`;
     browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
-  }, 180_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await lifecycle.stop();
@@ -56,7 +56,7 @@ export function useStartPage(connectionString: () => string, sections: object): 
       onTestFinished(() => context.close());
       await context.addInitScript(`
         addEventListener('securitypolicyviolation', ({ violatedDirective }) => console.error('violates ' + violatedDirective));`);
-      context.setDefaultTimeout(15_000);
+      context.setDefaultTimeout(stepTimeout);
       const page = await context.newPage();
       const errors: string[] = [];
       page.on('pageerror', (error) => errors.push(error.message));

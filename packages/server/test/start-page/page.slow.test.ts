@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     ]);
     for (const link of links) expect((await fetch((await link.getAttribute('href'))!)).status).toBe(200);
     expect(errors).toEqual([]);
-  }, 120_000);
+  });
 
   test('filters by words of path, schema, role and description', async () => {
     const { page } = await startPage.open();
@@ -119,7 +119,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await expectShown('nothing like it', []);
     await page.keyboard.press('Escape');
     await expect.poll(() => page.locator('.endpoint:visible').count()).toBe(12);
-  }, 120_000);
+  });
 
   test('calls a GET with values in path and query string', async () => {
     const { page, errors } = await startPage.open();
@@ -140,7 +140,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     expect(await greet.locator('.response dl').innerText()).toMatch(/content-type\napplication\/json\n/);
     expect(page.url()).toBe(`${startPage.origin}/#greetName`);
     expect(errors).toEqual([]);
-  }, 120_000);
+  });
 
   test('calls a POST whose body the inputs make, or that is edited', async () => {
     const { page, errors } = await startPage.open({ hash: '#save' });
@@ -161,7 +161,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await save.getByLabel('price').fill('2');
     expect(await body.inputValue()).toContain('"price": 2,');
     expect(errors).toEqual([]);
-  }, 120_000);
+  });
 
   test('shows errors of the database and of the request', async () => {
     const { page, errors } = await startPage.open();
@@ -186,7 +186,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     ).not.toBe('');
     expect(await greet.getByText('No response').isVisible()).toBe(true);
     expect(errors).toEqual([]);
-  }, 120_000);
+  });
 
   test('a call can be cancelled, and a large body is shown in part', async () => {
     const { page } = await startPage.open();
@@ -201,7 +201,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await send.press('Enter');
     await counting.getByRole('button', { name: 'Cancel' }).click();
     await counting.getByText('Cancelled').waitFor();
-  }, 120_000);
+  });
 
   test('shows an image, and saves other bytes', async () => {
     const { page, errors } = await startPage.open();
@@ -217,7 +217,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await bytes.getByText('Save the response').click();
     expect(readFileSync(await (await saved).path())).toEqual(Buffer.from([0, 255]));
     expect(errors).toEqual([]);
-  }, 120_000);
+  });
 
   test('signs in with a cookie, and sends the antiforgery token', async () => {
     const { page, errors } = await startPage.open();
@@ -242,7 +242,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await leave.getByRole('button', { name: 'Send' }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     expect(errors).toEqual([]);
-  }, 120_000);
+  });
 
   test('keeps a bearer token in memory only, and out of curl commands', async () => {
     const { page, errors } = await startPage.open({ permissions: ['clipboard-read', 'clipboard-write'] });
@@ -284,7 +284,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await again.getByRole('button', { name: 'Send' }).click();
     await again.getByText('401 Unauthorized').waitFor();
     expect(errors).toEqual([]);
-  }, 120_000);
+  });
 
   test('sends user and password to endpoints with HTTP Basic', async () => {
     const { page, errors } = await startPage.open();
@@ -298,7 +298,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     const door = await openEndpoint(page, 'staffDoor');
     expect(await sendForm(door)).toEqual(['200 OK', 'open']);
     expect(errors).toEqual([]);
-  }, 120_000);
+  });
 
   test('uploads files with progress', async () => {
     const { page, errors } = await startPage.open();
@@ -321,7 +321,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     ]);
     expect(await page.evaluate('Math.max(...values)')).toBe(1);
     expect(errors).toEqual([]);
-  }, 120_000);
+  });
 
   test('shows the live events of a call', async () => {
     const { page, errors } = await startPage.open();
@@ -339,7 +339,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await work.getByRole('button', { name: 'Stop live events' }).click();
     await work.getByText('Stopped.').waitFor();
     expect(errors).toEqual([]);
-  }, 120_000);
+  });
 
   test('works with the keyboard alone', async () => {
     const { page, errors } = await startPage.open();
@@ -370,5 +370,5 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await page.keyboard.press('ArrowUp');
     expect(await page.locator(':focus .path').innerText()).toBe('/api/count-up');
     expect(errors).toEqual([]);
-  }, 120_000);
+  });
 });
