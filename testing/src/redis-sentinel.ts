@@ -17,7 +17,7 @@ export interface RedisSentinelGroup {
 const name = 'pgway-test';
 const user = ['--user', 'gateway', 'on', '>secret', '~*', '&*', '+@all'];
 
-/** Starts the servers and waits until the Sentinels know each other. They replace a primary that is down for half a second. */
+/** Starts the servers and waits until the Sentinels know each other. They replace a primary that is down for two seconds, which no server of a busy machine is. */
 export async function startRedisSentinelGroup(): Promise<RedisSentinelGroup> {
   const directory = await mkdtemp(join(tmpdir(), 'pgway-sentinel-'));
   const started: RedisServer[] = [];
@@ -36,8 +36,8 @@ export async function startRedisSentinelGroup(): Promise<RedisSentinelGroup> {
     await writeFile(
       file,
       `sentinel monitor ${name} 127.0.0.1 ${port} 2
-sentinel down-after-milliseconds ${name} 500
-sentinel failover-timeout ${name} 2000
+sentinel down-after-milliseconds ${name} 2000
+sentinel failover-timeout ${name} 5000
 user gateway on >sentinel-secret ~* &* +@all
 `,
     );

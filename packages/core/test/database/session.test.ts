@@ -353,8 +353,8 @@ describe('session state after a statement', () => {
     expect(await backendOf(database)).toBe(backend);
   });
 
-  test('COPY FROM STDIN fails at once, and the next call works', { timeout: 4_000 }, async () => {
-    const database = open(db);
+  test('COPY FROM STDIN fails without a timeout, and the next call works', async () => {
+    const database = open(db, { statementTimeout: 600_000 });
     expect(await errorOf(ask(database, ['copy fruit from stdin']))).toBe('OutcomeUnknown');
     expect(await errorOf(ask(database, ['copy fruit from stdin', 'select 1']))).not.toBe('done');
     expect(await database.query('select count(*) from fruit')).toEqual([['3']]);

@@ -133,7 +133,7 @@ export function open(
 }
 
 /** Waits for a condition. The limit is far above the time of a slow machine. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, most = 25_000): Promise<void> {
+export async function until(what: string, condition: () => boolean | Promise<boolean>, most = 50_000): Promise<void> {
   const end = performance.now() + most;
   while (!(await condition())) {
     if (performance.now() > end) throw new Error(`timed out waiting until ${what}`);

@@ -69,7 +69,8 @@ afterAll(() => primary.stop());
 
 const options = () => ({
   connectionString: primary.connectionString,
-  readReplicas: { connectionStrings: [replica.connectionString], maxLagSeconds: 1 },
+  // The lag of a busy machine is no subject of these tests.
+  readReplicas: { connectionStrings: [replica.connectionString], maxLagSeconds: 60 },
 });
 
 describe('calls that only read run on a replica', () => {
@@ -252,9 +253,7 @@ describe('errors of a replica', () => {
 
 describe('a client reads its own writes', () => {
   test('with the token of a write, reads include the write', async () => {
-    // The replica stays within the lag bound while it replays nothing.
-    const { readReplicas, ...rest } = options();
-    const { send } = await openGateway({ ...rest, readReplicas: { ...readReplicas, maxLagSeconds: 60 } });
+    const { send } = await openGateway(options());
     await replica.query('select pg_wal_replay_pause()');
     onTestFinished(async () => void (await replica.query('select pg_wal_replay_resume()')));
     const before = Number((await send('GET /api/count-notes', { consistency: 'strong' })).body);

@@ -155,13 +155,11 @@ test('ten times as many connections as allowed: 503, then no answer, and the ope
   await expect.poll(() => first.filter(({ received }) => received.includes('Hello b')).length).toBe(499);
   first[0]!.socket.destroy();
   await expect
-    .poll(
-      () =>
-        attacked.serveOthers().then(
-          () => true,
-          () => false,
-        ),
-      poll,
+    .poll(() =>
+      attacked.serveOthers().then(
+        () => true,
+        () => false,
+      ),
     )
     .toBe(true);
   await expectMemory(250);

@@ -124,15 +124,15 @@ describe.skipIf(missing.length > 0)('two servers behind HAProxy, PgBouncer and R
     const { proxy, servers } = await serve();
     const load = startLoad(proxy);
     const [{ program: killed }] = servers;
-    await expect.poll(() => load.outcomes.filter(isOk).length, poll).toBeGreaterThan(rate);
+    await expect.poll(() => load.outcomes.filter(isOk).length).toBeGreaterThan(rate);
     const inFlight = load.inFlight;
     killed.child.kill('SIGKILL');
     const before = load.sent;
     await killed.ended;
     const after = load.sent;
-    await expect.poll(() => proxy.program.text.stdout, poll).toContain('Server pgway/one is DOWN');
+    await expect.poll(() => proxy.program.text.stdout).toContain('Server pgway/one is DOWN');
     const down = load.sent;
-    await expect.poll(() => load.sent, poll).toBeGreaterThan(down + rate);
+    await expect.poll(() => load.sent).toBeGreaterThan(down + rate);
     const outcomes = await load.stop();
 
     const failed = outcomes.filter((one) => !isOk(one));
@@ -158,11 +158,11 @@ describe.skipIf(missing.length > 0)('two servers behind HAProxy, PgBouncer and R
       expect(await program.ended).toBe(0);
       const before = isUp(name);
       await restart();
-      await expect.poll(() => isUp(name), poll).toBeGreaterThan(before);
+      await expect.poll(() => isUp(name)).toBeGreaterThan(before);
       // oxlint-enable no-await-in-loop
     }
     const { sent } = load;
-    await expect.poll(() => load.sent, poll).toBeGreaterThan(sent + rate);
+    await expect.poll(() => load.sent).toBeGreaterThan(sent + rate);
     const outcomes = await load.stop();
     report('restarted', outcomes, '');
     expect(outcomes.filter((one) => !isOk(one))).toEqual([]);

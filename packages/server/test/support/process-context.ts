@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { StopMode, ProcessContext } from '../../src/cli/process-context.ts';
 
@@ -19,13 +20,13 @@ export function createTestProcess(
   const text = { stdout: '', stderr: '' };
   const listeners = new Set<(mode: StopMode) => void>();
   const reloads = new Set<() => void>();
-  let written: () => void = () => undefined;
+  const written = new EventEmitter();
   const until = async (wanted: string | RegExp): Promise<void> => {
-    while (text.stdout.match(wanted) === null) await new Promise<void>((resolve) => (written = resolve));
+    while (text.stdout.match(wanted) === null) await once(written, 'written');
   };
   const writeOut = (chunk: string): void => {
     text.stdout += chunk;
-    written();
+    written.emit('written');
   };
   return {
     stdin: typeof input === 'string' ? Readable.from([Buffer.from(input)]) : input,

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -44,22 +44,22 @@ export function start(folder: string, command: readonly string[], environment: N
   const { PATH } = process.env;
   const child = spawn(file, rest, { cwd: folder, env: { PATH, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
   const text = { stdout: '', stderr: '' };
+  const written = new EventEmitter();
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
   onTestFinished(async () => {
     child.kill('SIGKILL');
     await ended;
   });
-  let written: () => void = () => undefined;
-  child.stderr.on('data', (chunk: Buffer) => (text.stderr += chunk.toString()));
-  child.stdout.on('data', (chunk: Buffer) => {
-    text.stdout += chunk.toString();
-    written();
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (text.stderr += chunk));
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text.stdout += chunk;
+    written.emit('written');
   });
   const until = async (wanted: RegExp): Promise<RegExpExecArray> => {
     for (;;) {
       const match = wanted.exec(text.stdout);
       if (match !== null) return match;
-      const code = await Promise.race([new Promise<null>((resolve) => (written = () => resolve(null))), ended]);
+      const code = await Promise.race([once(written, 'written').then(() => null), ended]);
       if (code !== null) throw new Error(`ended with ${code} before ${String(wanted)}:\n${text.stdout}${text.stderr}`);
     }
   };
