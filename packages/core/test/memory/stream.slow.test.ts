@@ -74,9 +74,9 @@ function read(count: number): Reader {
 }
 
 async function until(check: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 60_000;
   while (!(await check())) {
-    if (Date.now() > deadline) throw new Error('it did not come true within thirty seconds');
+    if (Date.now() > deadline) throw new Error('it did not come true within a minute');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

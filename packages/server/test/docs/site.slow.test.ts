@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { chromiumPath, stepTimeout } from '../support/chromium.ts';
 import { root } from './stage.ts';
 
 /*
@@ -14,9 +15,6 @@ import { root } from './stage.ts';
  * it, or without Chromium, these tests are skipped.
  */
 const builder = join(root, 'site/node_modules/vitepress/bin/vitepress.js');
-const executable = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -26,7 +24,7 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-describe.skipIf(!existsSync(builder) || executable === undefined)('the site of the documentation', () => {
+describe.skipIf(!existsSync(builder) || chromiumPath === undefined)('the site of the documentation', () => {
   let folder: string;
   let server: Server;
   let origin: string;
@@ -52,7 +50,7 @@ describe.skipIf(!existsSync(builder) || executable === undefined)('the site of t
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    browser = await chromium.launch({ executablePath: executable!, args: ['--no-sandbox'] });
+    browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
   });
 
   afterAll(async () => {
@@ -65,6 +63,7 @@ describe.skipIf(!existsSync(builder) || executable === undefined)('the site of t
   async function open(path: string): Promise<{ page: Page; errors: string[]; requests: string[] }> {
     const context = await browser.newContext();
     onTestFinished(() => context.close());
+    context.setDefaultTimeout(stepTimeout);
     const page = await context.newPage();
     const errors: string[] = [];
     const requests: string[] = [];
