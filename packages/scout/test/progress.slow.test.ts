@@ -19,7 +19,7 @@ const database = useDatabase(`
   insert into film select generate_series(1, 1200);
 `);
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 /** Locks a table of the catalog until the returned function is called. */
 async function lock(table: string): Promise<() => void> {

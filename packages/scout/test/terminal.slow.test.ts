@@ -12,7 +12,7 @@ if (!hasPython) console.log('skipped: python3 with the module pty is not install
 
 const database = useDatabase('create domain rating as int; create view hours as select 1 as hour group by 1');
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 test.runIf(hasPython)(
   'asks for the connection with defaults, hides the password, and writes the settings file',

@@ -18,7 +18,7 @@ describe('the program', () => {
       comment on function mine is 'HTTP
       authorize editor
       user_parameters';`);
-  }, 120_000);
+  });
   afterAll(() => database.drop());
 
   const run = (folder: string, ...more: readonly string[]): Program =>
@@ -49,7 +49,7 @@ describe('the program', () => {
     expect(await post('/api/mine', { cookie, origin: url })).toBe('200 of ada');
     expect(await post('/api/leave', { cookie, origin: url })).toBe('200 ');
     expect(await post('/api/mine', { cookie, origin: url })).toBe('401 ');
-  }, 60_000);
+  });
 
   test('on a public address: refused without persistent keys; a warning without an authentication scheme', async () => {
     const folder = await folderWith({ 'pgway.json': { cookie: { enabled: true } } });
@@ -62,5 +62,5 @@ describe('the program', () => {
     const open = run(await folderWith(), '--host=0.0.0.0');
     await urlOf(open);
     expect(open.text.stdout).toContain('the server listens on 0.0.0.0 without an authentication scheme');
-  }, 60_000);
+  });
 });

@@ -11,7 +11,7 @@ import { createCertificate } from './support/certificates.ts';
 import { folderWith } from './support/folder.ts';
 import { build } from './support/program.ts';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 const database = useDatabase(helloSql);
 
@@ -51,7 +51,7 @@ test('certificates that cannot be used are one line each, and the server goes on
   await program.until(/renewed the TLS certificate/);
   expect(await servedCertificate(port)).not.toBe(served);
   expect(program.text.stderr).toBe('');
-}, 60_000);
+});
 
 /** Mounts a file system of 64 KiB until the end of the test. Needs root. */
 function mountSmall(folder: string): boolean {
@@ -82,4 +82,4 @@ test('a full disk of the log is one line, and the server goes on', async (contex
   );
   program.child.kill('SIGTERM');
   expect(await program.ended).toBe(0);
-}, 60_000);
+});

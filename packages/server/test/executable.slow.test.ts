@@ -49,7 +49,7 @@ beforeAll(async () => {
   await chmod(programs, 0o755);
   executable = join(programs, 'pgway');
   await copyFile(join(root, 'dist/pgway'), executable);
-}, 300_000);
+});
 
 afterAll(() => rm(programs, { recursive: true, force: true }));
 

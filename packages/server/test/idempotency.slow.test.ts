@@ -6,7 +6,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { folderWith } from './support/folder.ts';
 import { bin, build, type Program, start } from './support/program.ts';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 const operations = 200;
 const clients = 8;
@@ -104,4 +104,4 @@ test('connections and the server are killed while clients repeat their requests:
   );
   // The kills have met running requests.
   expect(statuses.get('lost')).toBeGreaterThan(0);
-}, 180_000);
+});

@@ -44,7 +44,7 @@ beforeAll(async () => {
   // Without scripts, which would build again and copy files into the packages while other tests read them.
   const packages = ['core', 'embedded', 'scout', 'server'].map((name) => `./packages/${name}`);
   await npm(root, 'pack', ...packages, '--ignore-scripts', `--pack-destination=${tarballs}`);
-}, 180_000);
+});
 
 afterAll(() => rm(tarballs, { recursive: true, force: true }));
 
@@ -78,7 +78,7 @@ test('without optional packages there is no launcher: one line says what to do, 
   for (const path of files) expect([path, (await fetch(`${url!}${path}`)).status]).toEqual([path, 200]);
   connected.child.kill('SIGINT');
   expect(await connected.ended).toBe(0);
-}, 180_000);
+});
 
 test('with optional packages the server starts a PostgreSQL of its own', async () => {
   const { folder, command } = await install();
@@ -89,7 +89,7 @@ test('with optional packages the server starts a PostgreSQL of its own', async (
   server.child.kill('SIGINT');
 
   expect(await server.ended).toBe(0);
-}, 180_000);
+});
 
 test('the command-line tool needs no other package than the core', async () => {
   const tarball = (name: string): string => `file:${join(tarballs, `${name}-${version()}.tgz`)}`;
@@ -118,4 +118,4 @@ test('the command-line tool needs no other package than the core', async () => {
   const explained = start(folder, [command, '--endpoints', 'films', '-c', database.connectionString]);
   expect([await explained.ended, explained.text.stderr]).toEqual([0, '']);
   expect(explained.text.stdout).toMatch(/^POST \/films\n[^]* upload for excel /);
-}, 180_000);
+});

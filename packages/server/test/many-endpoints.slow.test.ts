@@ -35,7 +35,7 @@ const database = useDatabase(`
     end loop;
   end $do$`);
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** A request, and its only right response. */
 interface Exchange {
@@ -169,4 +169,4 @@ test('10,000 routines are served, and a refresh during requests changes only wha
   program.child.kill('SIGTERM');
   expect(await program.ended).toBe(0);
   expect(program.text.stderr).toBe('');
-}, 120_000);
+});

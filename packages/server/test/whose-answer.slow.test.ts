@@ -7,7 +7,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { folderWith } from './support/folder.ts';
 import { bin, build, start } from './support/program.ts';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 const items = 1000;
 const clientCount = 50;

@@ -32,7 +32,7 @@ export const firstPages: ReadonlySet<string> = new Set([
 
 /** Runs the examples of pages; `page.ts` defines the examples. A failure is named after the file and line of the example. */
 export function describeExamples(chosen: readonly Page[]): void {
-  beforeAll(build, 120_000);
+  beforeAll(build);
   const withSteps = chosen.filter((page) => page.steps.some(({ kind }) => kind !== 'heading'));
   describe.each(withSteps)('$file', (page) => {
     describePage(page);

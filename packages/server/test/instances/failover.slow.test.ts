@@ -53,7 +53,7 @@ describe.skipIf(missing.length > 0)('a cluster under Patroni', () => {
     await client.query(sql);
     await client.end();
   });
-  afterAll(() => cluster?.stop(), 60_000);
+  afterAll(() => cluster?.stop());
 
   function connectionString(ports: readonly number[], name: string): string {
     const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',');
@@ -138,7 +138,7 @@ describe.skipIf(missing.length > 0)('a cluster under Patroni', () => {
     let found: number | null = null;
     await expect
       .poll(async () => (found = await Promise.any(nodes.map(attempt)).catch(() => null)), {
-        timeout: 60_000,
+        timeout: 180_000,
         interval: 20,
       })
       .not.toBe(null);

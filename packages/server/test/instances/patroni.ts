@@ -261,7 +261,7 @@ class Cluster implements PatroniCluster {
 }
 
 /** Failover and copies take some seconds, and longer on a busy machine. */
-const patience = { timeout: 60_000, interval: 100 };
+const patience = { timeout: 180_000, interval: 100 };
 
 async function startEtcd(place: Workplace): Promise<number> {
   const [client, peer] = [await freePort(), await freePort()];
