@@ -85,12 +85,15 @@ async function callsOf(act: () => Promise<unknown>): Promise<number> {
 
 const bodyOf = async (path: string): Promise<string> => (await gateway.send(`GET ${path}`)).body;
 
+/** An `Age` of some seconds: a busy machine may need more than one between two requests. */
+const seconds = /^\d$/;
+
 test('a cached response is complete and has Age and ETag', async () => {
   const first = await gateway.send('GET /api/one?a=x');
   const again = await gateway.send('GET /api/one?a=x');
   expect([again.status, again.type, again.body]).toEqual([200, 'text/plain; charset=utf-8', first.body]);
   expect(first.headers.get('age')).toBe(null);
-  expect(again.headers.get('age')).toBe('0');
+  expect(again.headers.get('age')).toMatch(seconds);
   expect(first.headers.get('etag')).toMatch(/^"[\w-]{22}"$/);
   expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
   expect(again.headers.get('cache-control')).toBe('public, no-cache');
@@ -154,7 +157,7 @@ test('NULL in a row, and binary data, are cached unchanged', async () => {
   const nulls = await callsOf(async () => {
     expect((await gateway.send('GET /api/no-book')).status).toBe(204);
     const again = await gateway.send('GET /api/no-book');
-    expect([again.status, again.body, again.headers.get('age')]).toEqual([204, '', '0']);
+    expect([again.status, again.body, again.headers.get('age')]).toEqual([204, '', expect.stringMatching(seconds)]);
   });
   expect(nulls).toBe(1);
   const [one, other] = [
@@ -204,7 +207,7 @@ test('headers of the comment are evaluated per request, and its Cache-Control re
   expect([headers.get('cache-control'), headers.get('x-said'), headers.get('age')]).toEqual([
     'public, max-age=9',
     '1',
-    '0',
+    expect.stringMatching(seconds),
   ]);
 });
 
@@ -213,7 +216,7 @@ test('a POST is cached too, without validators', async () => {
   const [first, again] = [await send(), await send()];
   expect([again.status, again.body]).toEqual([200, first.body]);
   expect([again.headers.get('age'), again.headers.get('etag'), again.headers.get('cache-control')]).toEqual([
-    '0',
+    expect.stringMatching(seconds),
     null,
     null,
   ]);

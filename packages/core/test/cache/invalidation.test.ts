@@ -299,7 +299,7 @@ describe.skipIf(!hasRedis)('two gateways with one Redis', () => {
     const again = await one.fetch(
       new Request('http://x/api/count-books', { headers: { 'if-none-match': tagged!.headers.get('etag')! } }),
     );
-    expect([again!.status, again!.headers.get('age')]).toEqual([304, '0']);
+    expect([again!.status, again!.headers.get('age')]).toEqual([304, expect.stringMatching(/^\d$/)]);
   });
 
   test('concurrent requests to one gateway make one call', async () => {

@@ -1,6 +1,6 @@
 import { connect as connectSocket, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TestDatabase } from '@pgway/testing';
+import { freePort, type TestDatabase } from '@pgway/testing';
 import { onTestFinished, vi } from 'vitest';
 import { connectDatabase, type DatabaseOptions } from '../../src/postgres/connect-database.ts';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
@@ -247,7 +247,8 @@ export async function startProxy(connectionString: string): Promise<Proxy> {
     });
   };
   let listener: Server | null = null;
-  let port = 0;
+  // No other process gets the port while the proxy does not listen.
+  const port = await freePort();
   const off = async (): Promise<void> => {
     for (const pair of pairs) cut(pair);
     if (listener !== null) await new Promise((resolve) => listener!.close(resolve));
@@ -259,7 +260,6 @@ export async function startProxy(connectionString: string): Promise<Proxy> {
       started.once('error', reject);
       started.listen(port, '127.0.0.1', resolve);
     });
-    port = (started.address() as { port: number }).port;
     listener = started;
   };
   await on();
