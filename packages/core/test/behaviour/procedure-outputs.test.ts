@@ -1,5 +1,5 @@
 import { type ConnectionProvider, createGateway } from '@pgway/core';
-import { freshDatabase, serverVersion, startGateway, useGateway } from '@pgway/testing';
+import { freshDatabase, holdLock, serverVersion, startGateway, useGateway } from '@pgway/testing';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../database/support.ts';
@@ -240,23 +240,23 @@ describe('as a function with the same outputs', () => {
 
 test('a failed conversion invites no retry of a procedure that has run', async () => {
   const gateway = await startGateway(
-    `create procedure taking(inout seconds float8[]) language plpgsql as $$ begin perform pg_sleep(seconds[1]); end $$;
+    `create procedure taking(inout numbers float8[]) language plpgsql as $$ begin perform pg_advisory_xact_lock(1); end $$;
     comment on procedure taking is 'HTTP';
-    create function busy() returns int language sql as $$ select 1 from pg_sleep(1.5) $$;
+    create function busy() returns int language sql as $$ select 1 from pg_advisory_xact_lock(2) $$;
     comment on function busy is 'HTTP GET';`,
-    { poolSize: 1, acquireTimeout: 0.6 },
+    { poolSize: 1, acquireTimeout: 1.5 },
   );
   onTestFinished(() => gateway.close());
-  const called = gateway.send('POST /api/taking', { body: { seconds: [0.3] } });
-  await until('it runs', async () => {
-    const active = await gateway.database.query(
-      `select from pg_stat_activity where query like 'call%' and state = 'active' and datname = current_database()`,
-    );
-    return active.length > 0;
-  });
+  const { connectionString } = gateway.database;
+  const [first, second] = [await holdLock(connectionString, 1), await holdLock(connectionString, 2)];
+  const called = gateway.send('POST /api/taking', { body: { numbers: [0.5] } });
+  await until('it runs', async () => (await first.waiting()) === 1);
   // On the one connection, before the conversion.
   const next = gateway.send('GET /api/busy');
+  await until('it is next', () => gateway.gateway.statistics().pools[0]!.waiting === 1);
+  await first.release();
   const answer = await called;
+  await second.release();
   expect(problem(answer)).toEqual(
     problemOf(500, { type: 'urn:pgway:problem:internal', correlationId: expect.any(String) }),
   );
