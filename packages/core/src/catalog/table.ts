@@ -73,6 +73,8 @@ export interface PostgrestTable {
   readonly allowUnfilteredUpdate: boolean;
   /** Whether clients may ask for a rollback. */
   readonly allowRollback: boolean;
+  /** Whether requests may select aggregates. */
+  readonly allowAggregates: boolean;
   /** The most rows of a response. */
   readonly maxRows: number;
 }

@@ -210,9 +210,10 @@ export interface RowResponse {
   /**
    * Returns the response. Called after the end of the transaction.
    * @param row the columns as text
+   * @param headerRow the columns of the header query, which are no headers then; empty without one
    * @throws Problem
    */
-  respond(row: readonly (string | null)[]): GatewayResponse;
+  respond(row: readonly (string | null)[], headerRow: readonly (string | null)[]): GatewayResponse;
   /** Returns the error to respond with when the statement has failed. */
   toError(error: unknown): unknown;
 }

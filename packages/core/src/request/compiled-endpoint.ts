@@ -26,6 +26,8 @@ import { negotiateNumbers, negotiateRowFormat, type RowFormat } from '../respons
 
 /** Statements per endpoint, one for each set of given parameters. Past it, the least recently used one is evicted. */
 const maxStatements = 200;
+/** Length of the texts and keys of these statements. Clients choose the columns and filters of tables, and so their length. */
+const maxStatementLength = 256 * 1024;
 
 /**
  * Uses of a statement before it becomes a named prepared statement. Rarer statements are parsed at every call, so that requests
@@ -103,6 +105,7 @@ export class CompiledEndpoint {
   #columns: Statement['columns'];
   /** In the order of use: the first one is evicted first. Null until a request has omitted a parameter. */
   #statements: Map<string, CachedStatement> | null = null;
+  #statementLength = 0;
   /** The call with all parameters, which most requests use. */
   #completeCall: Statement | null = null;
 
@@ -239,10 +242,19 @@ export class CompiledEndpoint {
     cached.uses++;
     if (cached.uses === usesBeforeName && cached.statement.name === '')
       cached.statement = this.#named(cached.statement.sql, columns);
-    statements.delete(key);
+    this.#remove(statements, key);
     statements.set(key, cached);
-    if (statements.size > maxStatements) statements.delete(statements.keys().next().value!);
+    this.#statementLength += lengthOf(key, cached);
+    while (statements.size > maxStatements || this.#statementLength > maxStatementLength)
+      this.#remove(statements, statements.keys().next().value!);
     return cached.statement;
+  }
+
+  #remove(statements: Map<string, CachedStatement>, key: string): void {
+    const removed = statements.get(key);
+    if (removed === undefined) return;
+    statements.delete(key);
+    this.#statementLength -= lengthOf(key, removed);
   }
 
   /**
@@ -257,6 +269,10 @@ export class CompiledEndpoint {
   #named(sql: string, columns: Statement['columns']): Statement {
     return { sql, name: `pgway_${++statementCount}`, ...withColumns(columns) };
   }
+}
+
+function lengthOf(key: string, { statement }: CachedStatement): number {
+  return key.length + statement.sql.length;
 }
 
 function withColumns(columns: Statement['columns']): Pick<Statement, 'columns'> {

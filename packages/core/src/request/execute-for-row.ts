@@ -51,7 +51,7 @@ async function executeForRow(
   // The row never reaches the writer of the result.
   if (result.kind === 'stream') result.body.cancel();
   const response = withSettings(
-    withHeaders(rowResponse.respond(rows.rows[0] ?? []), ownHeaders),
+    withHeaders(rowResponse.respond(rows.rows[0] ?? [], result.headerRow?.values ?? []), ownHeaders),
     result.settingsRow?.settings ?? null,
   );
   return input.request.method === 'HEAD' ? withoutBody(response) : response;

@@ -40,7 +40,7 @@ import { attachTraceparent, type TraceparentLookup } from './trace-context.ts';
  * unless the body comes from the response cache or goes there, `settingsRow` unless the call may set its response.
  */
 export type CallResult = {
-  readonly headerRow: { readonly headers: HeaderList } | null;
+  readonly headerRow: Pick<HeaderRow, 'headers' | 'values'> | null;
   readonly cacheHeaders: CacheHeaders | null;
   readonly settingsRow: { readonly settings: ResponseSettings } | null;
 } & (

@@ -89,7 +89,7 @@ function isGiven({ injectedValue, hashOf }: EndpointParameter): boolean {
   return injectedValue === undefined && hashOf === undefined;
 }
 
-/** Keeps the row of a header query, whose values are response headers. */
+/** Keeps the row of a header query, whose values are response headers or those of a `RowResponse`. */
 export class HeaderRow implements RowSink {
   readonly #names: readonly string[];
   #values: readonly (string | null)[] = [];
@@ -103,6 +103,10 @@ export class HeaderRow implements RowSink {
       field === null ? null : Buffer.from(field).toString(),
     );
     return true;
+  }
+
+  get values(): readonly (string | null)[] {
+    return this.#values;
   }
 
   /** @throws Problem `invalid-response-header` for a value that HTTP does not allow */

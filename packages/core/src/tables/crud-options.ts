@@ -55,6 +55,8 @@ export interface PostgrestOptions {
   readonly allowUnfilteredUpdate: boolean;
   /** Whether clients may end a transaction with a rollback (`Prefer: tx=rollback`), as tests do. */
   readonly allowRollback: boolean;
+  /** Whether requests may select `avg`, `count`, `max`, `min` and `sum` of columns. */
+  readonly allowAggregates: boolean;
 }
 
 /** The options with their deerrors applied. */
@@ -84,6 +86,7 @@ const postgrestValidators: OptionValidators<PostgrestOptions> = {
   path: nonEmptyString,
   allowUnfilteredUpdate: boolean,
   allowRollback: boolean,
+  allowAggregates: boolean,
 };
 
 /** One validator per option of `CrudOptions`; the type makes a missing one a compile error. */
@@ -150,7 +153,8 @@ export function resolveCrudOptions(options: CrudOptions): ResolvedCrudOptions {
 /** Clients give a path with or without slashes at its ends. */
 function resolvePostgrest({ path = '/rest', ...options }: Partial<PostgrestOptions>): PostgrestOptions {
   const trimmed = path.replaceAll(/^\/+|\/+$/g, '');
-  return { allowUnfilteredUpdate: false, allowRollback: false, ...options, path: trimmed === '' ? '' : `/${trimmed}` };
+  const defaults = { allowUnfilteredUpdate: false, allowRollback: false, allowAggregates: false };
+  return { ...defaults, ...options, path: trimmed === '' ? '' : `/${trimmed}` };
 }
 
 function selectOperations(types: CrudType | readonly CrudType[]): ReadonlySet<TableOperation> {

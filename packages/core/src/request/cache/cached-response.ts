@@ -35,7 +35,7 @@ export function toCallResult(response: CachedResponse, context: ReuseContext): C
     kind: 'whole',
     body: body as Buffer,
     rows,
-    headerRow: headers.length === 0 ? null : { headers },
+    headerRow: headers.length === 0 ? null : { headers, values: [] },
     settingsRow: null,
     cacheHeaders: buildCacheHeaders(response, context),
   };

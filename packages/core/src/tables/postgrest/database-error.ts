@@ -9,10 +9,11 @@ export function isDatabaseError(error: unknown): error is DatabaseError {
 /**
  * Errors that a request can cause although its names and types were checked:
  * - 42883, 42846, 42804: an operator or cast that a type does not have
+ * - 42803: an order by a column that grouped rows do not have
  * - 42P10: columns of `on_conflict` without a unique constraint
  * - 54001, 54011: a statement that is too large
  */
-const causedByRequest: ReadonlySet<string> = new Set(['42883', '42846', '42804', '42P10', '54001', '54011']);
+const causedByRequest: ReadonlySet<string> = new Set(['42883', '42846', '42804', '42803', '42P10', '54001', '54011']);
 
 /** PostgreSQL reports a search with thousands of operators as an internal error, and does not translate it. */
 const nestedSearch = { code: 'XX000', message: 'tsquery stack too small' } as const;

@@ -8,7 +8,8 @@ import { ofRequest } from './database-error.ts';
 import { readModelOf } from './read-models.ts';
 import { sql, text } from './read/filter-sql.ts';
 import type { ReadQuery } from './read/query.ts';
-import { type Read, writtenRowSql } from './read/select-sql.ts';
+import type { Read } from './read/select-builder.ts';
+import { writtenRowSql } from './read/select-sql.ts';
 import { returnedColumns } from './returned-columns.ts';
 import { relationSql, type TargetRequest } from './target.ts';
 import {
@@ -43,7 +44,7 @@ export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
     model: readModelOf(target),
     relation: target,
     query: parts.query,
-    limits: { maxRows: target.options.maxRows },
+    limits: target.options,
   };
   const returned = new Set([...location, ...(returnsRows ? returnedColumns(read) : [])]);
   const guards = selectGuards(request, parts.maxAffected);
@@ -83,8 +84,8 @@ function noRows({ target }: TargetRequest, columns: readonly TableColumn[]): Fra
 
 /** Returns the expression of the returned rows as JSON text. */
 function bodySql({ media }: TargetRequest, read: Read): Fragment {
-  const { list, from, order } = writtenRowSql(read, sourceAlias);
-  const rows = sql`select ${list} from ${from}${order}`;
+  const { list, from, group, order } = writtenRowSql(read, sourceAlias);
+  const rows = sql`select ${list} from ${from}${group}${order}`;
   // A row without columns cannot be named as a whole.
   const row = list.key === '' ? "'{}'::pg_catalog.json" : '"page".*';
   const json =

@@ -76,7 +76,7 @@ function isEnabled({ operations: enabled }: ResolvedCrudOptions, types: readonly
 export function toPostgrestRoutine(table: Table, operation: TableOperation, options: ResolvedCrudOptions): Routine {
   const routine = toRoutine(table, operation, options);
   const { method, title } = methods[operation as PostgrestOperation];
-  const { path, allowRollback, allowUnfilteredUpdate } = options.postgrest;
+  const { path, allowRollback, allowAggregates, allowUnfilteredUpdate } = options.postgrest;
   const canMerge = table.updatable && isEnabled(options, merging);
   return Object.freeze({
     ...routine,
@@ -87,6 +87,7 @@ export function toPostgrestRoutine(table: Table, operation: TableOperation, opti
       postgrest: {
         path,
         allowRollback,
+        allowAggregates,
         allowUnfilteredUpdate,
         conflictActions: [
           ...(canMerge ? (['merge'] as const) : []),

@@ -85,8 +85,7 @@ export function preferenceApplied(
   const listed = names.flatMap((name) => {
     const value = preferences[name];
     if (value === null || !applied.includes(name)) return [];
-    // Estimates count exactly.
-    return [name === 'count' ? 'count=exact' : `${name}=${value}`];
+    return [`${name}=${value}`];
   });
   const limit =
     maxAffected !== null && handling === 'strict' && applied.includes('maxAffected')

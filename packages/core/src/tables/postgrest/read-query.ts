@@ -8,7 +8,8 @@ import { sql, text } from './read/filter-sql.ts';
 import { parseReadQuery } from './read/parse-query.ts';
 import { emptyLevel, type Level, type ReadQuery } from './read/query.ts';
 import { readModelOf } from './read-models.ts';
-import { countSql, type Read, readSql } from './read/select-sql.ts';
+import type { Read } from './read/select-builder.ts';
+import { countedRowsSql, countSql, readSql } from './read/select-sql.ts';
 import type { TargetRequest } from './target.ts';
 import { representation } from './write-response.ts';
 import {
@@ -27,7 +28,7 @@ export function buildRead(request: TargetRequest): Query {
     model: readModelOf(target),
     relation: target,
     query: withRange(parseReadQuery(request.query), range),
-    limits: { maxRows: target.options.maxRows },
+    limits: target.options,
   };
   return finishRead(request, {
     read,
@@ -53,23 +54,24 @@ export interface ReadParts {
 export function finishRead(request: TargetRequest, parts: ReadParts): Query {
   const { read, prefix, guards, rollsBack, toError } = parts;
   const { preferences } = request;
-  const total = preferences.count === null ? text('null') : countSql(read);
   const { statement: rows, names } = readSql(read, request.media.shape === 'csv' ? 'csv' : 'json');
   const limits = joinFragments(
     guards.map(({ guard, value }) => guardSql(guard, value)),
     '',
   );
-  const statement = sql`${prefix}select ${text(withinLimit(bodySql(request)))}, "result"."count", ${total}, ${text(size)}${limits} from (${rows}) "result"`;
+  const statement = sql`${prefix}select ${text(withinLimit(bodySql(request)))}, "result"."count", ${totalSql(request, read)}, ${text(size)}${limits} from (${rows}) "result"`;
   const { offset } = outerLevel(read.query);
   return {
     ...toStatement('select', statement),
+    ...(preferences.count === 'planned' || preferences.count === 'estimated' ? explainRows(read, prefix) : {}),
     rowResponse: {
       rollsBack,
-      respond: ([body, count, all, bytes]) => {
+      respond: ([body, count, all = null, bytes], [plan = null]) => {
         if (Number(bytes) > maxResponseSize) throw tooLargeResponse(bytes!);
         const text = request.media.shape === 'csv' ? `${csvLine(names)}\n${body}` : (body ?? '');
-        const counts = { rows: Number(count), total: all === null || all === undefined ? null : Number(all), offset };
-        return respond(request, { body: text, ...counts }, read.source !== undefined);
+        const page = { rows: Number(count), offset };
+        const total = selectTotal(page, all === null ? null : Number(all), plan, read.limits.maxRows);
+        return respond(request, { body: text, ...page, ...total }, read.source !== undefined);
       },
       toError: (error) =>
         guardProblem(
@@ -78,6 +80,42 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
         ) ?? toError(error),
     },
   };
+}
+
+/** The number of all rows: exact, up to a limit, or none. */
+function totalSql({ preferences: { count } }: TargetRequest, read: Read): Fragment {
+  switch (count) {
+    case null:
+    case 'planned':
+      return text('null');
+    case 'exact':
+      return countSql(read);
+    case 'estimated':
+      return countSql(read, read.limits.maxRows + 1);
+  }
+}
+
+/** The planner's estimate of all rows, in the round trip of the statement. */
+function explainRows(read: Read, prefix: Fragment): Pick<Query, 'headerQuery'> {
+  const statement = sql`explain (format json) ${prefix}${countedRowsSql(read)}`;
+  return { headerQuery: { ...toStatement('explain', statement), names: ['plan'] } };
+}
+
+/**
+ * Returns the number of all rows.
+ * @param counted null: not counted
+ * @param plan the plan of the rows as JSON; null: the count is exact
+ * @param maxRows the number up to which `estimated` counts exactly
+ */
+function selectTotal(
+  { rows, offset }: Pick<ReadResult, 'rows' | 'offset'>,
+  counted: number | null,
+  plan: string | null,
+  maxRows: number,
+): Pick<ReadResult, 'total' | 'isExact'> {
+  if (plan === null || (counted !== null && counted <= maxRows)) return { total: counted, isExact: true };
+  const [{ Plan }] = JSON.parse(plan) as [{ readonly Plan: { readonly 'Plan Rows': number } }];
+  return { total: Math.max(Plan['Plan Rows'], counted ?? 0, rows === 0 ? 0 : offset + rows), isExact: false };
 }
 
 /** The line of names (RFC 4180). */
@@ -124,13 +162,14 @@ interface ReadResult {
   readonly rows: number;
   /** Null: not counted. */
   readonly total: number | null;
+  readonly isExact: boolean;
   readonly offset: number;
 }
 
 function respond(request: TargetRequest, result: ReadResult, isCall: boolean): GatewayResponse {
-  const { rows, total, offset } = result;
+  const { rows, total, isExact, offset } = result;
   if (request.media.shape === 'object' && rows !== 1) throw notSingular(String(rows));
-  if (total !== null && offset > total) {
+  if (total !== null && isExact && offset > total) {
     throw postgrestProblem(416, 'PGRST103', 'Requested range not satisfiable', {
       details: `An offset of ${offset} was requested, but there are only ${total} rows.`,
       headers: ['content-range', `*/${total}`],

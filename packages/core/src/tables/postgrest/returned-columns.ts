@@ -1,7 +1,7 @@
 import type { TableColumn } from '../../catalog/table.ts';
 import type { OrderTerm, SelectItem } from './read/query.ts';
 import { findRelationship } from './read/relationships.ts';
-import type { Read } from './read/select-sql.ts';
+import type { Read } from './read/select-builder.ts';
 
 /**
  * Returns the columns that the representation of written rows needs. RETURNING with other columns would need privileges on them.
@@ -24,8 +24,8 @@ function itemColumns({ model, relation }: Read, item: SelectItem): readonly stri
       return [...relation.columns.keys()];
     case 'column':
       return [item.field.column];
-    case 'count':
-      return [];
+    case 'aggregate':
+      return item.argument === null ? [] : [item.argument.field.column];
     case 'relation': {
       const { pairs, junction } = findRelationship(model, relation, item);
       return junction === null ? pairs.map(([outer]) => outer) : junction.outer.map(([, outer]) => outer);

@@ -16,16 +16,6 @@ export function jsonParameter(json: string): Fragment {
   return { key: '', text: (next) => `${next()}::pg_catalog.json`, values: [{ value: json, source: bodySource }] };
 }
 
-const numberSource: ValueSource = { name: 'limit', key: 'limit', type: { sql: 'pg_catalog.int8', display: 'bigint' } };
-
-export function numberParameter(value: number): Fragment {
-  return {
-    key: '?',
-    text: (next) => `${next()}::pg_catalog.int8`,
-    values: [{ value: String(value), source: numberSource }],
-  };
-}
-
 /** The rows of a request, and the columns that it lists; null: those of the rows. */
 export interface GivenRows {
   readonly rows: RowsBody;

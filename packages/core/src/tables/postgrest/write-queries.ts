@@ -4,6 +4,7 @@ import { rowAlias } from '../provided-columns.ts';
 import { preferenceApplied } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
 import { conditionsSql, fieldSql, sql, text } from './read/filter-sql.ts';
+import { numberParameter } from './read/page-sql.ts';
 import { parseReadQuery } from './read/parse-query.ts';
 import { emptyLevel, type Level, type ReadQuery } from './read/query.ts';
 import { finishWrite } from './finish-write.ts';
@@ -12,7 +13,6 @@ import {
   insertColumns,
   jsonParameter,
   keyConditions,
-  numberParameter,
   readGivenRows,
   requireFilter,
   selectConflict,

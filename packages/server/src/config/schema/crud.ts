@@ -94,6 +94,10 @@ export const crudSection = z
           false,
           'Allows `Prefer: tx=rollback`, with which a client undoes its request, and with it what triggers have recorded.',
         ),
+        allowAggregates: flag(
+          false,
+          'Allows aggregates in `select`, such as `amount.sum()`. They read all rows that meet the filters.',
+        ),
       })
       .prefault({})
       .describe('The dialect `postgrest`.'),

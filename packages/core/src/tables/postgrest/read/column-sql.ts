@@ -2,7 +2,7 @@ import { quoteIdentifier } from '../../../catalog/quote.ts';
 import type { Fragment } from '../../fragment.ts';
 import { syntaxProblem } from '../postgrest-problem.ts';
 import { type Aliased, fieldSql, sql, text } from './filter-sql.ts';
-import type { SelectedColumn, SelectedCount } from './query.ts';
+import type { SelectedColumn } from './query.ts';
 
 /** The types that a request can cast to. */
 const castTypes: ReadonlySet<string> = new Set(
@@ -12,18 +12,26 @@ const castTypes: ReadonlySet<string> = new Set(
   ).split(' '),
 ).add('double precision');
 
-export function columnSql(aliased: Aliased, { field, name, cast }: SelectedColumn): Fragment {
+/** @param isGrouped whether rows are grouped by the value: json has no equality */
+export function columnSql(aliased: Aliased, { field, name, cast }: SelectedColumn, isGrouped = false): Fragment {
+  const value = valueSql(aliased, { field, cast });
+  const comparable = text(isGrouped && isJson(aliased, { field, cast }) ? '::pg_catalog.jsonb' : '');
+  return sql`${value}${comparable}${text(` as ${quoteIdentifier(name)}`)}`;
+}
+
+/** Returns the value of a column, with its cast. */
+export function valueSql(aliased: Aliased, { field, cast }: Pick<SelectedColumn, 'field' | 'cast'>): Fragment {
   const value = fieldSql(aliased, field, 'select');
-  const as = text(` as ${quoteIdentifier(name)}`);
-  return cast === null ? sql`${value}${as}` : sql`${value}::${castSql(cast)}${as}`;
+  return cast === null ? value : sql`${value}::${castSql(cast)}`;
 }
 
-export function countColumn({ name, cast }: SelectedColumn | SelectedCount): Fragment {
-  const type = cast === null ? text('') : sql`::${castSql(cast)}`;
-  return sql`pg_catalog.count(*)${type} as ${text(quoteIdentifier(name))}`;
+function isJson({ relation }: Aliased, { field, cast }: Pick<SelectedColumn, 'field' | 'cast'>): boolean {
+  if (cast !== null) return cast === 'json';
+  const step = field.path.at(-1);
+  return step === undefined ? relation.columns.get(field.column)?.type.builtin === 'json' : step.gives === 'json';
 }
 
-function castSql(cast: string): Fragment {
+export function castSql(cast: string): Fragment {
   const isArray = cast.endsWith('[]');
   const type = (isArray ? cast.slice(0, -2) : cast).trim();
   if (!castTypes.has(type)) {

@@ -1,4 +1,10 @@
-import type { SelectedColumn, SelectedCount, SelectedRelation, SelectItem } from './query.ts';
+import {
+  aggregateFunctions,
+  type SelectedAggregate,
+  type SelectedColumn,
+  type SelectedRelation,
+  type SelectItem,
+} from './query.ts';
 import { syntaxProblem } from '../postgrest-problem.ts';
 import { Scanner } from './scanner.ts';
 
@@ -49,26 +55,35 @@ class SelectParser {
       name = scanner.name();
     }
     if (spread || scanner.sees('!') || scanner.sees('(')) {
-      if (name === 'count' && scanner.accept('()')) return this.#count_(alias);
+      if (name === 'count' && scanner.accept('()')) return this.#aggregate('count', null, alias);
       return this.#relation({ name, alias, spread }, depth);
     }
     return this.#column(name, alias);
   }
 
-  #count_(alias: string | null): SelectedCount {
-    return { kind: 'count', name: alias ?? 'count', cast: this.#cast() };
+  #aggregate(name: string, argument: SelectedAggregate['argument'], alias: string | null): SelectedAggregate {
+    const known = aggregateFunctions.find((each) => each === name);
+    if (known === undefined) {
+      throw this.#scanner.problem(
+        `an aggregate function such as sum() is expected; the functions are ${aggregateFunctions.join(', ')}`,
+      );
+    }
+    return { kind: 'aggregate', function: known, argument, name: checkAlias(alias ?? known), cast: this.#cast() };
   }
 
-  #column(column: string, alias: string | null): SelectedColumn {
-    const path = this.#scanner.path();
-    if (this.#scanner.sees('.')) {
-      throw this.#scanner.problem(
-        'aggregate functions other than count() are not available; an operator cannot stand here',
-      );
+  #column(column: string, alias: string | null): SelectedColumn | SelectedAggregate {
+    const scanner = this.#scanner;
+    const path = scanner.path();
+    const field = { column, path };
+    const cast = this.#cast();
+    if (scanner.accept('.')) {
+      const name = scanner.match(/[a-z]+(?=\(\))/y);
+      scanner.accept('()');
+      return this.#aggregate(name, { field, cast }, alias);
     }
     // A value in a JSON column has the name of its last key that is not an index.
     const name = alias ?? path.findLast(({ key }) => !/^-?\d+$/.test(key))?.key ?? column;
-    return { kind: 'column', field: { column, path }, name: checkAlias(name), cast: this.#cast() };
+    return { kind: 'column', field, name: checkAlias(name), cast };
   }
 
   #relation(

@@ -13,7 +13,7 @@ export interface Field {
   readonly path: readonly JsonStep[];
 }
 
-export type SelectItem = SelectedColumn | SelectedRelation | { readonly kind: 'all' } | SelectedCount;
+export type SelectItem = SelectedColumn | SelectedRelation | { readonly kind: 'all' } | SelectedAggregate;
 
 export interface SelectedColumn {
   readonly kind: 'column';
@@ -23,9 +23,16 @@ export interface SelectedColumn {
   readonly cast: string | null;
 }
 
-/** The number of rows: `count()`. */
-export interface SelectedCount {
-  readonly kind: 'count';
+export const aggregateFunctions = ['avg', 'count', 'max', 'min', 'sum'] as const;
+
+export type AggregateFunction = (typeof aggregateFunctions)[number];
+
+/** A value of all rows, or of those with the same values in the other columns: `amount.sum()`, `count()`. */
+export interface SelectedAggregate {
+  readonly kind: 'aggregate';
+  readonly function: AggregateFunction;
+  /** The values, with their cast; null: the rows. */
+  readonly argument: Pick<SelectedColumn, 'field' | 'cast'> | null;
   /** The member of the result. */
   readonly name: string;
   readonly cast: string | null;

@@ -34,6 +34,7 @@ export function keepFunction(
   const options: PostgrestTable = {
     path: postgrest.path,
     allowRollback: postgrest.allowRollback,
+    allowAggregates: postgrest.allowAggregates,
     allowUnfilteredUpdate: false,
     conflictActions: [],
     maxRows: limits.maxLimit,

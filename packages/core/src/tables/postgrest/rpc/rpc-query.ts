@@ -5,6 +5,7 @@ import { isDatabaseError, ofRequest } from '../database-error.ts';
 import { postgrestProblem, syntaxProblem } from '../postgrest-problem.ts';
 import { preferenceApplied } from '../preferences.ts';
 import { sql, text } from '../read/filter-sql.ts';
+import { pageSql } from '../read/page-sql.ts';
 import { parseReadQuery } from '../read/parse-query.ts';
 import { emptyLevel } from '../read/query.ts';
 import { readModelOf } from '../read-models.ts';
@@ -76,7 +77,7 @@ function buildRows(request: TargetRequest, target: FunctionTarget, call: Fragmen
       model,
       relation: relationOf(target, model),
       query,
-      limits: { maxRows: target.options.maxRows },
+      limits: target.options,
       source: sourceAlias,
     },
     prefix: sql`with ${text(sourceAlias)} as (select "f".* from ${call} as "f") `,
@@ -149,8 +150,7 @@ function readPage(request: TargetRequest, target: FunctionTarget): Fragment {
       `the result of ${target.name} has no columns; ${isSet ? 'only limit and offset are possible' : 'only arguments are possible'}`,
     );
   }
-  const { maxRows } = target.options;
-  return text(` limit ${Math.min(limit ?? maxRows, maxRows)}${offset === 0 ? '' : ` offset ${offset}`}`);
+  return pageSql({ filters, order, limit, offset }, target.options.maxRows);
 }
 
 interface ValueParts {
