@@ -127,7 +127,9 @@ function concatenate(body: Readable, limit: number, listener: BodyReadListener |
     });
     body.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
     body.on('error', () => reject(incomplete()));
-    body.on('close', () => reject(incomplete()));
+    body.on('close', () => {
+      if (!body.readableEnded) reject(incomplete());
+    });
     // The host may have paused the stream.
     body.resume();
   });
