@@ -67,7 +67,8 @@ describe.each([['directly', false] as const, ...pooled])('%s', (_, isPooled) => 
   });
 
   test('a statement that the database cancels is 504', async () => {
-    const server = await serverWith('150ms', isPooled);
+    // Longer than the queries of a start, also on a busy machine.
+    const server = await serverWith('1s', isPooled);
     expect(await ask(await start(server, {}), 'POST /api/nap')).toBe('504');
     expect(await ask(await start(server, { commandTimeout: 0 }), 'POST /api/nap')).toBe('504');
   });
