@@ -77,7 +77,10 @@ export function explainPlans(
     const origin = isOfComment ? byComment(builder, name, 'set by the comment') : byHook;
     return { name, value: endpoint.planCacheMode, ...origin };
   }
-  if (isMeasured(endpoint)) return { name, value: 'measured', ...byRoutine('the function only reads') };
+  if (isMeasured(endpoint)) {
+    const subject = endpoint.table === null ? 'function' : 'operation';
+    return { name, value: 'measured', ...byRoutine(`the ${subject} only reads`) };
+  }
   if (planCacheMode === 'measured') return { name, value: 'auto', ...byDefault(name) };
   return { name, value: planCacheMode, ...byOption(name) };
 }

@@ -63,6 +63,7 @@ export function createPipeline(
     keyPruner: createKeyPruner(endpoints, options, observe),
     observe,
     logsCommands: options.logCommands,
+    forcesGenericPlans: options.planCacheMode === 'force_generic_plan',
     observesRequests: options.observeRequests,
   };
 }

@@ -121,7 +121,7 @@ export async function loadEndpoints(
     changes: created,
     endpoints,
     diagnostics: [...plan.conflicts, ...later],
-    plans: explainedPlans(sources, connections, options),
+    plans: explainedPlans(connections, options),
   };
   await runHook('endpointsExplained', () =>
     options.endpointsExplained?.(deepFreeze(explainEndpoints(plan.traced, steps))),
@@ -152,14 +152,9 @@ async function listReachable(
   return addDerivedEndpoints({ endpoints: reachable.endpoints, diagnostics }, routines, sources);
 }
 
-function explainedPlans(
-  sources: readonly EndpointSource[],
-  { plans }: Connections,
-  { planCacheMode }: ResolvedOptions,
-): PlanOptions {
-  const building = new Set(sources.flatMap(({ name, buildQuery }) => (buildQuery === undefined ? [] : [name])));
+function explainedPlans({ plans }: Connections, { planCacheMode }: ResolvedOptions): PlanOptions {
   const isMeasured = (endpoint: Endpoint): boolean =>
-    plans !== null && !building.has(endpoint.source) && canTryPlans(endpoint) && !endpoint.sessionEffects?.alters;
+    plans !== null && canTryPlans(endpoint) && !endpoint.sessionEffects?.alters;
   return { planCacheMode, isMeasured };
 }
 

@@ -195,6 +195,8 @@ export interface QueryStatement {
 export interface Query extends Partial<Omit<QueryStatement, 'sql'>>, Pick<QueryStatement, 'sql'> {
   /** Settings for the transaction of this call. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
+  /** `auto`: the best plan depends on the values, so that a generic one is not forced (`planCacheMode` of the gateway). Absent: no difference. */
+  readonly planCacheMode?: 'auto';
   /** Runs before the statement in the same transaction. The values of its one row are response headers; NULL: no header. */
   readonly headerQuery?: QueryStatement & { readonly names: readonly string[] };
   /** The response if the statement returns no row. The statement must return a row for each affected one, even without a result. */

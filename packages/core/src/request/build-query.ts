@@ -60,15 +60,16 @@ export async function buildCustomQuery(
   call: InjectedCall,
   request: GatewayRequest,
   input: RequestInput,
+  { forcesGenericPlans }: { readonly forcesGenericPlans: boolean },
 ): Promise<ExecutableCall> {
-  const { candidate, parameters, values, settings } = call;
+  const { candidate, parameters, values } = call;
   const { endpoint, queryBuilder } = candidate;
   const query = await queryBuilder!({ endpoint, parameters, values, request, body: bodyOf(input) });
   return {
     candidate,
     parameters,
     values,
-    settings: query.settings === undefined ? settings : [...settings, ...query.settings],
+    settings: addSettings(call.settings, query, forcesGenericPlans),
     statement: candidate.customStatement(query, expectedColumns(call)),
     arguments: query.values ?? values,
     valueSources: query.valueSources ?? (query.values === undefined ? parameters : []),
@@ -80,6 +81,15 @@ export async function buildCustomQuery(
     claim: null,
     usesPrimary: false,
   };
+}
+
+function addSettings(
+  own: InjectedCall['settings'],
+  { settings, planCacheMode }: Query,
+  forcesGenericPlans: boolean,
+): InjectedCall['settings'] {
+  const all = settings === undefined ? own : [...own, ...settings];
+  return planCacheMode === undefined || !forcesGenericPlans ? all : [...all, ['plan_cache_mode', planCacheMode]];
 }
 
 function buildHeaderQuery({ headerQuery }: Query, { candidate }: InjectedCall): ExecutableCall['headerQuery'] {

@@ -123,7 +123,7 @@ export class CompiledEndpoint {
     this.endpoint = endpoint;
     this.#canUseReplica = canUseReplica;
     this.#idempotencyStore = idempotencyStore;
-    this.#canTryPlans = queryBuilder === null && canTryPlans(endpoint);
+    this.#canTryPlans = canTryPlans(endpoint);
     this.#sessionEffects = endpoint.sessionEffects ?? noEffects;
     this.queryBuilder = queryBuilder;
     this.endpointScheme = endpoint.basicAuthentication;

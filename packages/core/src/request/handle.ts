@@ -56,7 +56,7 @@ export async function runStages(
     const injected = injectValues(bound, { request, caller }, pipeline);
     const { queryBuilder, hashesParameters } = injected.candidate;
     const complete = hashesParameters ? await hashParameters(injected, request, pipeline.login) : injected;
-    call = queryBuilder === null ? buildQuery(complete) : await buildCustomQuery(complete, request, input);
+    call = queryBuilder === null ? buildQuery(complete) : await buildCustomQuery(complete, request, input, pipeline);
     if (pipeline.logsCommands) logCommand(pipeline.observe, call, request);
     const hookResponse = hooks === null ? null : await runHooks(hooks, call, { request, caller }, pipeline);
     if (hookResponse !== null) return { response: withCallerHeaders(hookResponse, caller), call, caller };

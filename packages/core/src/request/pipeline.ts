@@ -43,6 +43,8 @@ export interface RequestPipeline extends CachedExecutionContext, IdempotentConte
   readonly uploads: UploadExecution;
   readonly observe: Observer;
   readonly logsCommands: boolean;
+  /** Whether sessions plan all statements for any values (`plan_cache_mode = force_generic_plan`). */
+  readonly forcesGenericPlans: boolean;
   /** Whether the observer receives each request and its call. */
   readonly observesRequests: boolean;
 }

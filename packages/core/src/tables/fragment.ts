@@ -18,17 +18,25 @@ export interface Fragment {
   readonly values: readonly BoundValue[];
 }
 
-/** Returns a fragment without values. */
-export function textFragment(key: string, text: string): Fragment {
-  return { key, text: () => text, values: [] };
+const noValues: readonly BoundValue[] = [];
+
+/** Returns a fragment without values. A function is called once per statement key, and so not for most requests. */
+export function textFragment(key: string, text: string | (() => string)): Fragment {
+  return { key, text: typeof text === 'string' ? () => text : text, values: noValues };
 }
 
 export function joinFragments(fragments: readonly Fragment[], separator: string): Fragment {
+  const keys: string[] = [];
+  const all: BoundValue[] = [];
+  for (const { key, values } of fragments) {
+    keys.push(key);
+    for (const value of values) all.push(value);
+  }
   return {
     // With the separator: conditions that are joined by `and` and by `or` are different texts.
-    key: fragments.map(({ key }) => key).join(`${separator},`),
+    key: keys.join(`${separator},`),
     text: (next) => fragments.map(({ text }) => text(next)).join(separator),
-    values: fragments.flatMap(({ values }) => values),
+    values: all,
   };
 }
 

@@ -34,35 +34,46 @@ export function requireTable({ id, table }: Endpoint): TableEndpoint {
 
 /** Lists the columns of the request in the table's order, without the parameters of a listing. */
 export function listProvidedColumns({ endpoint, parameters, values }: QueryInput): readonly ProvidedColumn[] {
-  const columns = columnsByParameter(endpoint);
-  return parameters.flatMap((parameter, index) => {
-    const facts = columns.get(parameter);
-    return facts === undefined ? [] : [{ facts, parameter, value: values[index]! }];
-  });
+  const { byParameter } = columnsOf(endpoint);
+  const provided: ProvidedColumn[] = [];
+  for (const [index, parameter] of parameters.entries()) {
+    const facts = byParameter.get(parameter);
+    if (facts !== undefined) provided.push({ facts, parameter, value: values[index]! });
+  }
+  return provided;
 }
 
 /** Lists all columns that requests may provide. */
 export function listColumnParameters(endpoint: Endpoint): readonly ColumnParameter[] {
-  return [...columnsByParameter(endpoint)].map(([parameter, facts]) => ({ parameter, facts }));
+  return columnsOf(endpoint).all;
 }
 
-type ColumnsByParameter = ReadonlyMap<EndpointParameter, ColumnParameter['facts']>;
+/** The columns of the requests of an endpoint. */
+interface EndpointColumns {
+  readonly byParameter: ReadonlyMap<EndpointParameter, ColumnParameter['facts']>;
+  readonly all: readonly ColumnParameter[];
+  /** The names of the columns of the primary key. */
+  readonly keys: readonly string[];
+}
 
 /** Built once per endpoint: a table may have many columns. */
-const columnCache = new WeakMap<Endpoint, ColumnsByParameter>();
+const columnCache = new WeakMap<Endpoint, EndpointColumns>();
 
-function columnsByParameter(endpoint: Endpoint): ColumnsByParameter {
+function columnsOf(endpoint: Endpoint): EndpointColumns {
   const cached = columnCache.get(endpoint);
   if (cached !== undefined) return cached;
   const { columns, listing } = requireTable(endpoint);
   const byName = new Map(columns.map((facts) => [facts.name, facts]));
-  const byParameter = new Map(
-    endpoint.parameters
-      .filter(({ position }) => listing === null || position < listing.order)
-      .map((parameter) => [parameter, byName.get(parameter.name)!]),
-  );
-  columnCache.set(endpoint, byParameter);
-  return byParameter;
+  const all = endpoint.parameters
+    .filter(({ position }) => listing === null || position < listing.order)
+    .map((parameter) => ({ parameter, facts: byName.get(parameter.name)! }));
+  const created = {
+    byParameter: new Map(all.map(({ parameter, facts }) => [parameter, facts])),
+    all,
+    keys: columns.filter(({ key }) => key).map(({ name }) => name),
+  };
+  columnCache.set(endpoint, created);
+  return created;
 }
 
 /** Returns the value to write. JSON `null` is stored as such in a column of JSON that is NOT NULL, otherwise as NULL. */
@@ -86,24 +97,18 @@ export function invalidParameter({ key }: Pick<EndpointParameter, 'key'>, detail
 
 /** Whether every column of the primary key has a value: at most one row matches. */
 export function coversKey(endpoint: Endpoint, provided: readonly ProvidedColumn[]): boolean {
-  const keys = requireTable(endpoint).columns.filter(({ key }) => key);
+  const { keys } = columnsOf(endpoint);
   return (
-    keys.length > 0 &&
-    keys.every(({ name }) => provided.some(({ facts, value }) => facts.name === name && value !== null))
+    keys.length > 0 && keys.every((key) => provided.some(({ facts, value }) => facts.name === key && value !== null))
   );
 }
 
-const autoPlan = { settings: [['plan_cache_mode', 'auto']] } as const;
-
-/**
- * Returns `plan_cache_mode = auto`: the best plan depends on the values, even where the gateway forces generic plans for routines.
- * Returns no setting if the comment chooses a mode, or if the whole key is provided: then one plan fits all values.
- */
-export function planModeSettings(
+/** Returns no mode if the comment chooses one, or if the whole key is provided: then one plan fits all values. */
+export function choosePlanMode(
   endpoint: Endpoint,
   provided: readonly ProvidedColumn[],
   valueCount: number,
-): Pick<Query, 'settings'> {
+): Pick<Query, 'planCacheMode'> {
   if (valueCount === 0 || endpoint.planCacheMode !== null || coversKey(endpoint, provided)) return {};
-  return autoPlan;
+  return { planCacheMode: 'auto' };
 }

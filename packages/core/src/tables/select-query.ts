@@ -9,7 +9,7 @@ import {
   aliasedTable,
   coversKey,
   listProvidedColumns,
-  planModeSettings,
+  choosePlanMode,
   type ProvidedColumn,
   requireTable,
   rowAlias,
@@ -25,16 +25,12 @@ export const buildSelect: QueryBuilder = (input) => {
   const statement = joinFragments([selectFrom(input.endpoint), whereClause(conditions)], '');
   return {
     ...toStatement('select', statement),
-    ...planModeSettings(input.endpoint, provided, statement.values.length),
+    ...choosePlanMode(input.endpoint, provided, statement.values.length),
   };
 };
 
 function selectFrom(endpoint: Endpoint): Fragment {
-  return {
-    key: '',
-    text: () => `select ${buildSelectList(endpoint, rowAlias)} from ${aliasedTable(endpoint)}`,
-    values: [],
-  };
+  return textFragment('', () => `select ${buildSelectList(endpoint, rowAlias)} from ${aliasedTable(endpoint)}`);
 }
 
 function buildListing(input: QueryInput, listing: Listing): Query {
@@ -46,7 +42,7 @@ function buildListing(input: QueryInput, listing: Listing): Query {
   const onlyEqualities = page.after.length === 0 && equal.length === conditions.length;
   return {
     ...toStatement('select', statement),
-    ...planModeSettings(endpoint, onlyEqualities ? equal : [], statement.values.length),
+    ...choosePlanMode(endpoint, onlyEqualities ? equal : [], statement.values.length),
     ...buildHeaderQuery(input, conditions, equal),
   };
 }
@@ -72,9 +68,12 @@ function buildHeaderQuery(
 /** `Prefer: count=exact` (RFC 7240). */
 const preferCount = /(?:^|[\s,;])count\s*=\s*"?exact"?(?=$|[\s,;])/i;
 
+const onlyVersion = `case when pg_catalog.count(*) operator(pg_catalog.=) 1 then pg_catalog.min(${rowVersionSql}) end`;
+
 function countHeaders({ endpoint, request }: QueryInput, conditions: readonly Fragment[]): readonly QueryHeader[] {
-  if (!preferCount.test(request.header('prefer') ?? '')) return [];
-  const count = textFragment('count', `(select pg_catalog.count(*) from ${aliasedTable(endpoint)}`);
+  const prefer = request.header('prefer');
+  if (prefer === undefined || !preferCount.test(prefer)) return [];
+  const count = textFragment('count', () => `(select pg_catalog.count(*) from ${aliasedTable(endpoint)}`);
   return [
     { name: 'x-total-count', value: joinFragments([count, whereClause(conditions), textFragment('', ')')], '') },
     { name: 'preference-applied', value: textFragment('', "'count=exact'") },
@@ -91,7 +90,6 @@ function versionHeaders(
   equal: readonly ProvidedColumn[],
 ): readonly QueryHeader[] {
   if (!requireTable(endpoint).versioned || !coversKey(endpoint, equal)) return [];
-  const tag = `case when pg_catalog.count(*) operator(pg_catalog.=) 1 then pg_catalog.min(${rowVersionSql}) end`;
-  const version = textFragment('version', `(select ${tag} from ${aliasedTable(endpoint)}`);
+  const version = textFragment('version', () => `(select ${onlyVersion} from ${aliasedTable(endpoint)}`);
   return [{ name: 'etag', value: joinFragments([version, whereClause(conditions), textFragment('', ')')], '') }];
 }

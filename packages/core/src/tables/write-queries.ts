@@ -11,7 +11,7 @@ import {
   listColumnParameters,
   listProvidedColumns,
   missingColumn,
-  planModeSettings,
+  choosePlanMode,
   type ProvidedColumn,
   requireTable,
   rowAlias,
@@ -25,11 +25,11 @@ export function createInsertBuilder(conflictAction: 'nothing' | 'update' | null)
     const { endpoint } = input;
     const provided = listProvidedColumns(input);
     checkRequiredColumns(listColumnParameters(endpoint), provided, conflictAction !== null);
-    const into = textFragment('', `insert into ${aliasedTable(endpoint)}`);
+    const into = textFragment('', () => `insert into ${aliasedTable(endpoint)}`);
     const values = provided.length === 0 ? defaultValues : valuesClause(provided);
     const end = textFragment(
       '',
-      `${conflictClause(conflictAction, endpoint, provided)}${returningClause(endpoint, {})}`,
+      () => `${conflictClause(conflictAction, endpoint, provided)}${returningClause(endpoint, {})}`,
     );
     return toStatement('insert', convertRows(endpoint, joinFragments([into, values, end], '')));
   };
@@ -38,7 +38,10 @@ export function createInsertBuilder(conflictAction: 'nothing' | 'update' | null)
 const defaultValues = textFragment('defaults', ' default values');
 
 function valuesClause(provided: readonly ProvidedColumn[]): Fragment {
-  const columns = textFragment('', ` (${provided.map(columnName).join(', ')})${overridingClause(provided)} values (`);
+  const columns = textFragment(
+    '',
+    () => ` (${provided.map(columnName).join(', ')})${overridingClause(provided)} values (`,
+  );
   return joinFragments([columns, joinFragments(provided.map(placeholder), ', '), textFragment('', ')')], '');
 }
 
@@ -101,7 +104,8 @@ export const buildUpdate: QueryBuilder = (input) => {
     const missing = columns.filter(({ facts }) => !facts.key);
     throw missingColumn(missing, 'Give at least one column to set');
   }
-  const set = [textFragment('', `update ${aliasedTable(endpoint)} set `), joinFragments(updated.map(assignment), ', ')];
+  const update = textFragment('', () => `update ${aliasedTable(endpoint)} set `);
+  const set = [update, joinFragments(updated.map(assignment), ', ')];
   return finishChange('update', input, { start: set, keys, conditions: equalityConditions(keys) });
 };
 
@@ -123,7 +127,7 @@ export const buildDelete: QueryBuilder = (input) => {
         'Give at least one column in the query string. A comment on the table with the line "allow_unfiltered_delete" lets a delete without any delete every row.',
     });
   }
-  const start = [textFragment('', `delete from ${aliasedTable(endpoint)}`)];
+  const start = [textFragment('', () => `delete from ${aliasedTable(endpoint)}`)];
   const conditions = checkConditionCount(equalityConditions(provided));
   return finishChange('delete', input, { start, keys: provided, conditions });
 };
@@ -140,10 +144,12 @@ interface Change {
 function finishChange(prefix: string, input: QueryInput, { start, keys, conditions }: Change): Query {
   const { endpoint } = input;
   const { conditions: ifMatch, ...noRow } = ifMatchCondition(input);
-  const returning = textFragment(noRow.noRowProblem === undefined ? '' : 'counted', returningClause(endpoint, noRow));
+  const returning = textFragment(noRow.noRowProblem === undefined ? '' : 'counted', () =>
+    returningClause(endpoint, noRow),
+  );
   const statement = joinFragments([...start, whereClause([...conditions, ...ifMatch]), returning], '');
   const query = toStatement(prefix, convertRows(endpoint, statement));
-  return { ...query, ...planModeSettings(endpoint, keys, keys.length), ...noRow };
+  return { ...query, ...choosePlanMode(endpoint, keys, keys.length), ...noRow };
 }
 
 /** Returns the result columns, or a constant per row where rows are only counted. */

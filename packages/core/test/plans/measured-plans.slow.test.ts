@@ -10,6 +10,7 @@ import {
 import { createGateway } from '@pgway/core';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { roleByHeader } from '../auth/role-by-header.ts';
+import { tables } from '../crud/support.ts';
 import { skipTime } from '../database/support.ts';
 import { count, modesOf, untilMode } from './support.ts';
 
@@ -75,6 +76,29 @@ test('arguments that are cheap in trials and expensive afterwards: one call brin
   expect(count(modes.flat(), 'force_generic_plan')).toBeLessThanOrEqual(6);
   expect(modes.every(([, ...later]) => later.every((mode) => mode === 'auto'))).toBe(true);
   expect(gateway.gateway.statistics().plans!.outliers).toBe(outliers + 1);
+});
+
+test('reads of a view reach the generic plan too, those with a count and those of other columns for themselves', async () => {
+  // A call with auto takes 2 ms longer.
+  const gateway = await startGateway(
+    `create table item (id int primary key, kind int);
+     insert into item select i, i % 10 from generate_series(1, 100) i;
+     create function plan_mode() returns text language plpgsql stable as $$
+       declare
+         mode text := current_setting('plan_cache_mode');
+         until timestamptz := clock_timestamp() + case mode when 'auto' then interval '2 ms' else interval '0' end;
+       begin
+         while clock_timestamp() < until loop end loop;
+         return mode;
+       end $$;
+     create view entry as select id, kind, (select plan_mode()) as mode from item;`,
+    tables({ listing: true }),
+  );
+  onTestFinished(() => gateway.close());
+  await untilMode(gateway, 'force_generic_plan', (index) => `/api/entry?kind=${index % 10}&limit=1`);
+  const { headers, body } = await gateway.send('GET /api/entry?kind=3&limit=1', { headers: { prefer: 'count=exact' } });
+  expect([headers.get('x-total-count'), body]).toEqual(['10', '[{"id":3,"kind":3,"mode":"auto"}]']);
+  expect((await gateway.send('GET /api/entry?id=7')).body).toBe('[{"id":7,"kind":7,"mode":"auto"}]');
 });
 
 test('a table that grows a thousandfold while it serves: auto comes back, and with new estimates the generic plan', async () => {

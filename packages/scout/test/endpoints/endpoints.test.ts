@@ -81,6 +81,7 @@ test('each endpoint with its values and the lines of its comment, errors include
       parameters     query             the method is GET
       authorization  signed in         option requiresAuthorization
       userContext    true              option useUserContext
+      planCacheMode  measured          the operation only reads
       line 1         HTTP              publishes the routine
       line 2         listing           sets listing to true
 
@@ -136,6 +137,7 @@ test('--tables adds the endpoints of tables, without a settings file', async () 
       path           /api/shop/film    the prefix, the schema and the name of the table
       parameters     query             the method is GET
       authorization  anonymous         no authorize line
+      planCacheMode  measured          the operation only reads
       line 1         HTTP              publishes the routine
       line 2         listing           sets listing to true
     ",

@@ -245,8 +245,8 @@ export interface GeneralOptions extends GatewayConnectionOptions, BatchOptions {
   readonly slowClientTimeout: number;
   /**
    * `plan_cache_mode` of PostgreSQL for prepared calls: the faster one of `auto` and a generic plan, which the gateway measures for each
-   * function that only reads (`measured`; `auto` behind a pooler and with Citus), `auto`, or always generic plans (`force_generic_plan`),
-   * which stop the start with the extension Citus. Default `measured`.
+   * function that only reads and for reads of tables (`measured`; `auto` behind a pooler and with Citus), `auto`, or always generic plans
+   * (`force_generic_plan`), which stop the start with the extension Citus. Default `measured`.
    */
   readonly planCacheMode: 'measured' | 'auto' | 'force_generic_plan';
   /** The format of error responses: `application/problem+json` (RFC 9457), or a line of text. Default `problem`. */

@@ -12,6 +12,12 @@ interface StatementChoice {
   readonly choice: PlanChoice;
 }
 
+/** A trial is one statement, whose rows are the response. */
+function canTryCustomQuery({ headerQuery, noRowProblem, rowResponse, settings }: ExecutableCall): boolean {
+  const isPlain = headerQuery === null && noRowProblem === null && rowResponse === null;
+  return isPlain && settings.every(([name]) => name !== 'plan_cache_mode');
+}
+
 /**
  * The choices for the statements of a gateway. Each database has its own ones: the same statement may need another plan on a replica, and on
  * the data of another tenant.
@@ -29,9 +35,11 @@ export class PlanChoices {
   }
 
   /** Returns the choice for the statement of a call; null when its plan is not chosen. */
-  find(database: Database, { candidate, statement }: ExecutableCall): PlanChoice | null {
+  find(database: Database, call: ExecutableCall): PlanChoice | null {
+    const { candidate, statement } = call;
     // The plan of an unnamed statement is made at each call, and the response of a trial is held in memory.
     if (!candidate.choosesPlans || statement.name === '' || !candidate.latency.isSmall) return null;
+    if (candidate.queryBuilder !== null && !canTryCustomQuery(call)) return null;
     const known = this.#databases.get(database)?.get(statement);
     return known === undefined ? this.#add(database, candidate.endpoint, statement) : known.choice;
   }

@@ -34,7 +34,12 @@ export function parsePage(input: QueryInput, listing: Listing): Page {
 }
 
 function readListingParameter({ endpoint, parameters, values }: QueryInput, position: number): ListingParameter {
-  const parameter = endpoint.parameters.find((candidate) => candidate.position === position)!;
+  // Mostly at its own position: a request looks up four of them.
+  const atPosition = endpoint.parameters[position - 1];
+  const parameter =
+    atPosition?.position === position
+      ? atPosition
+      : endpoint.parameters.find((candidate) => candidate.position === position)!;
   const value: Value = values[parameters.indexOf(parameter)] ?? null;
   return { parameter, value: value === null || typeof value === 'string' ? value : Buffer.from(value).toString() };
 }

@@ -199,7 +199,7 @@ const connections = {
     .enum(['measured', 'auto', 'force_generic_plan'])
     .default('measured')
     .describe(
-      'The `plan_cache_mode` of calls: the faster one of `auto` and a generic plan, measured for each function that only reads (`measured`; `auto` behind a pooler and with Citus), the choice of PostgreSQL between generic and custom plans (`auto`), or always a generic plan, which a database with the extension Citus refuses.',
+      'The `plan_cache_mode` of calls: the faster one of `auto` and a generic plan, measured for each function that only reads and for reads of tables (`measured`; `auto` behind a pooler and with Citus), the choice of PostgreSQL between generic and custom plans (`auto`), or always a generic plan, which a database with the extension Citus refuses.',
     ),
 };
 
