@@ -29,24 +29,56 @@ interface Submittable {
 }
 
 /**
- * Creates a runner for calls on a `pg` client of the host, in the transaction that may be open there. Calls queue with the
- * queries of the host, and complete after the client is available to the host again.
+ * Creates a runner for calls on a `pg` client of the host, in the transaction that may be open there. `pg` gets one call at a
+ * time, because it reports a deprecated use when queries queue in it: a call queues with the queries of the host, the next one
+ * follows when it has ended. Calls complete after the client is available to the host again.
  * @param acquireTimeoutMs the maximum time that a call waits for the client
  * @throws ConnectionSetupError for an object that is no connected `pg` client
  */
 export function createClientRunner(client: HostClient, acquireTimeoutMs: number): Runner {
   const internals = toPgClient(client);
-  const submit = (query: Submittable): void => {
-    (client as unknown as { query(query: Submittable): unknown }).query(query);
-  };
+  let queue = queues.get(internals);
+  if (queue === undefined) queues.set(internals, (queue = new CallQueue(client)));
+  const calls = queue;
   return {
     run: (call) => {
-      const clientCall = new ClientCall(call, internals, acquireTimeoutMs);
-      submit(clientCall);
+      const clientCall: ClientCall = new ClientCall(call, internals, {
+        acquireTimeoutMs,
+        ended: () => calls.remove(clientCall),
+      });
+      calls.add(clientCall);
       return clientCall;
     },
   };
 }
+
+/** The calls on a client, of all requests for which the host provides it. The first one is submitted. */
+class CallQueue {
+  readonly #client: HostClient;
+  readonly #calls: ClientCall[] = [];
+
+  constructor(client: HostClient) {
+    this.#client = client;
+  }
+
+  add(call: ClientCall): void {
+    this.#calls.push(call);
+    if (this.#calls.length === 1) this.#submit(call);
+  }
+
+  remove(call: ClientCall): void {
+    const index = this.#calls.indexOf(call);
+    this.#calls.splice(index, 1);
+    const [first] = this.#calls;
+    if (index === 0 && first !== undefined) this.#submit(first);
+  }
+
+  #submit(call: ClientCall): void {
+    (this.#client as unknown as { query(query: Submittable): unknown }).query(call);
+  }
+}
+
+const queues = new WeakMap<PgClient, CallQueue>();
 
 class ClientCall implements Submittable, CallHandle {
   /** Set by `pg` when the host has configured `query_timeout`. */
@@ -62,10 +94,17 @@ class ClientCall implements Submittable, CallHandle {
   /** The milliseconds that the call took, or its error. Null before its end. */
   #outcome: number | Error | null = null;
   #timer: NodeJS.Timeout;
+  readonly #ended: () => void;
 
-  constructor(call: Call, client: PgClient, acquireTimeoutMs: number) {
+  /** @param ended invoked at the end of the call, before its result or error */
+  constructor(
+    call: Call,
+    client: PgClient,
+    { acquireTimeoutMs, ended }: { readonly acquireTimeoutMs: number; readonly ended: () => void },
+  ) {
     this.#call = call;
     this.#client = client;
+    this.#ended = ended;
     const message = `the host's connection did not become free within ${acquireTimeoutMs} ms`;
     this.#timer = setTimeout(() => this.#failQueued(new AcquireTimeout(message)), acquireTimeoutMs);
   }
@@ -146,6 +185,7 @@ class ClientCall implements Submittable, CallHandle {
     if (this.#state === 'done') return;
     this.#state = 'done';
     clearInterval(this.#timer);
+    this.#ended();
     if (typeof this.#outcome === 'number') this.#call.done(this.#outcome, null);
     else if (this.#outcome !== null) this.#call.failed(this.#outcome);
   }
@@ -154,6 +194,7 @@ class ClientCall implements Submittable, CallHandle {
     if (this.#state !== 'queued') return;
     this.#state = 'done';
     clearTimeout(this.#timer);
+    this.#ended();
     // Asynchronously: the caller has no handle before `run` returns.
     queueMicrotask(() => this.#call.failed(error));
   }

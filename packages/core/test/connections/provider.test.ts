@@ -1,7 +1,7 @@
 import { type ConnectionProvider, createGateway, type Gateway, type Observation } from '@pgway/core';
 import { freshDatabase, type TestDatabase } from '@pgway/testing';
 import { Client, Pool } from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 let database: TestDatabase;
 let gateway: Gateway;
@@ -134,6 +134,18 @@ describe('in a transaction of the host', () => {
     await client.query('rollback');
     expect(await notes()).toEqual([]);
   });
+});
+
+test('concurrent calls do not queue in the client: `pg` reports that as deprecated', async () => {
+  const query = vi.spyOn(client, 'query');
+  const lengths: number[] = [];
+  query.mockImplementation((...args: readonly unknown[]) => {
+    lengths.push((client as unknown as { _queryQueue: readonly unknown[] })._queryQueue.length);
+    return Client.prototype.query.apply(client, args as never);
+  });
+  const answers = await Promise.all(['a', 'b', 'c', 'd'].map(add));
+  expect(answers).toEqual(['200 a', '200 b', '200 c', '200 d']);
+  expect(new Set(lengths)).toEqual(new Set([0]));
 });
 
 test('without a transaction each call has its own, and leaves no session state', async () => {
