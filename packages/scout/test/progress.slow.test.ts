@@ -1,6 +1,6 @@
 /** The progress of long commands, on a terminal. Locks and `pg_sleep` make the commands long. */
 import { spawnSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { useDatabase } from '@pgway/testing';
 import pg from 'pg';
@@ -113,6 +113,39 @@ test.runIf(hasPython && hasTools)('a restore tells its file', async () => {
   });
 
   expect({ code, texts: split(screen).texts }).toEqual({ code: 0, texts: ['restoring shop.sql'] });
+});
+
+test.runIf(hasPython)('Ctrl-C removes the line, and cancels the statement', async () => {
+  const release = await lock('film');
+  onTestFinished(release);
+  const { code, screen } = await onTerminal(
+    ['--inserts', 'film', '-c', database.connectionString],
+    [['public.film: 0 rows', '\u0003']],
+  );
+
+  expect({ code, rest: split(screen).rest }).toEqual({ code: 130, rest: '^C\n' });
+  const waiting = `select from pg_stat_activity where application_name = 'pgscout' and datname = current_database()`;
+  await expect.poll(() => database.query(waiting)).toEqual([]);
+});
+
+test.runIf(hasPython)('Ctrl-C writes no file', async () => {
+  const release = await lock('pg_catalog.pg_policy');
+  onTestFinished(release);
+  const folder = await folderWith();
+  const argv = ['--tree', 'schema', '-c', database.connectionString];
+  const { code } = await onTerminal(argv, [['reading', '\u0003']], { folder });
+
+  expect({ code, files: await readdir(folder) }).toEqual({ code: 130, files: [] });
+});
+
+test.runIf(hasPython && hasTools)('Ctrl-C ends pg_dump, and removes its incomplete file', async () => {
+  const release = await lock('film');
+  onTestFinished(release);
+  const folder = await folderWith();
+  const argv = ['--backup', 'shop.sql', '-c', database.connectionString];
+  const { code } = await onTerminal(argv, [['writing shop.sql', '\u0003']], { folder });
+
+  expect({ code, files: await readdir(folder) }).toEqual({ code: 130, files: [] });
 });
 
 test.runIf(hasPython)('a terminal without escape sequences shows no progress', async () => {

@@ -22,6 +22,8 @@ export interface CommandContext {
   /** The options of the command line; a flag has an empty text. */
   readonly options: ReadonlyMap<OptionName, string>;
   readonly progress: Progress;
+  /** Aborted at Ctrl-C. Statements are cancelled then; a command that writes files ends between two of them. */
+  readonly signal: AbortSignal;
   /** Reads the settings files, once. */
   readonly settings: () => Promise<Settings>;
   /**

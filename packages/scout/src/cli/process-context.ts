@@ -19,6 +19,11 @@ export interface ProcessContext {
   readonly errorColumns: number | null;
   /** Whether questions can be asked: input and messages are those of a terminal. */
   readonly isInteractive: boolean;
+  /**
+   * Invokes a listener at Ctrl-C, in place of those before it, until the returned function is called. Without a listener, the
+   * process ends.
+   */
+  readonly onInterrupt: (listener: () => void) => () => void;
   readonly environment: Environment;
   readonly workingDirectory: string;
 }
@@ -42,8 +47,24 @@ export function createProcessContext(): ProcessContext {
     errorColumns:
       process.stderr.isTTY && process.env['TERM'] !== 'dumb' ? process.stderr.columns || defaultColumns : null,
     isInteractive: process.stdin.isTTY && process.stderr.isTTY,
+    onInterrupt,
     environment: process.env,
     workingDirectory: process.cwd(),
+  };
+}
+
+const interruptListeners: (() => void)[] = [];
+
+function interrupt(): void {
+  interruptListeners.at(-1)?.();
+}
+
+function onInterrupt(listener: () => void): () => void {
+  if (interruptListeners.length === 0) process.on('SIGINT', interrupt);
+  interruptListeners.push(listener);
+  return () => {
+    interruptListeners.splice(interruptListeners.lastIndexOf(listener), 1);
+    if (interruptListeners.length === 0) process.off('SIGINT', interrupt);
   };
 }
 

@@ -2,6 +2,7 @@ import type { CommandContext } from './command-context.ts';
 import { noProgress } from '../output/progress.ts';
 import { parseArguments } from './arguments.ts';
 import type { Command } from './commands.ts';
+import { runInterruptibly } from './interruption.ts';
 import { CommandError, UsageError } from './errors.ts';
 import type { ProcessContext } from './process-context.ts';
 
@@ -10,8 +11,10 @@ export async function run(argv: readonly string[], process: ProcessContext): Pro
   try {
     const { command, operands, options } = await parseArguments(argv);
     const runCommand = await command.load();
-    return await withProgress(command, process, (parts) =>
-      runCommand({ ...parts, operands, options, ...lazyConnection(parts.process, options) }),
+    return await runInterruptibly(process, (signal) =>
+      withProgress(command, { process, signal }, async (parts) =>
+        runCommand({ ...parts, operands, options, ...lazyConnection(parts, options) }),
+      ),
     );
   } catch (error) {
     const { escapeControlCharacters } = await import('@pgway/core/terminal');
@@ -21,19 +24,20 @@ export async function run(argv: readonly string[], process: ProcessContext): Pro
   }
 }
 
-type ProgressPart = Pick<CommandContext, 'process' | 'progress'>;
+type ProgressPart = Pick<CommandContext, 'process' | 'progress' | 'signal'>;
 
 /** Runs a command, and removes its progress from the terminal. */
 async function withProgress(
   { isLong = false }: Command,
-  process: ProcessContext,
-  use: (parts: ProgressPart) => Promise<number> | number,
+  { process, signal }: Pick<ProgressPart, 'process' | 'signal'>,
+  use: (parts: ProgressPart) => Promise<number>,
 ): Promise<number> {
-  if (!isLong || process.errorColumns === null) return use({ process, progress: noProgress });
+  if (!isLong || process.errorColumns === null) return use({ process, signal, progress: noProgress });
   const { createProgressLine } = await import('../output/progress-line.ts');
   const progress = createProgressLine(process, process.errorColumns);
+  signal.addEventListener('abort', progress.end, { once: true });
   try {
-    return await use({ process: progress.process, progress });
+    return await use({ process: progress.process, signal, progress });
   } finally {
     progress.end();
   }
@@ -42,14 +46,17 @@ async function withProgress(
 type ConnectionPart = Pick<CommandContext, 'settings' | 'withConnection'>;
 
 /** Loads the modules of connections at the first use: `--help` needs none of them. */
-function lazyConnection(process: ProcessContext, options: CommandContext['options']): ConnectionPart {
+function lazyConnection(
+  { process, signal }: Pick<ProgressPart, 'process' | 'signal'>,
+  options: CommandContext['options'],
+): ConnectionPart {
   let read: ReturnType<CommandContext['settings']> | undefined;
   const settings: CommandContext['settings'] = () => (read ??= readSettings(process));
   return {
     settings,
     withConnection: async (use, selected = options.get('connection')) => {
       const { withConnection } = await import('../connection/open-connection.ts');
-      return withConnection({ process, selected: selected ?? null, settings: await settings() }, use);
+      return withConnection({ process, signal, selected: selected ?? null, settings: await settings() }, use);
     },
   };
 }

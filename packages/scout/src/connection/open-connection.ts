@@ -1,13 +1,16 @@
 /** Opens the selected connection, and asks for what is missing. */
 import {
+  cancelStatement,
   ConnectionLost,
   type ConnectionSettings,
   ConnectionSetupError,
   DatabaseError,
   openClient,
 } from '@pgway/core/connection';
+import { setTimeout } from 'node:timers/promises';
 import type { Connection } from '../cli/command-context.ts';
 import { CommandError, UsageError } from '../cli/errors.ts';
+import { untilAborted } from '../cli/interruption.ts';
 import type { ProcessContext } from '../cli/process-context.ts';
 import { type ConnectionName, serverText } from './connection-name.ts';
 import { offerSettingsFile, promptConnection, promptPassword } from './prompt-connection.ts';
@@ -16,6 +19,8 @@ import type { Settings } from './settings.ts';
 
 export interface ConnectionChoice {
   readonly process: ProcessContext;
+  /** Aborted at Ctrl-C. */
+  readonly signal: AbortSignal;
   /** The value of `--connection`. */
   readonly selected: string | null;
   readonly settings: Settings;
@@ -26,16 +31,33 @@ export async function withConnection<Result>(
   choice: ConnectionChoice,
   use: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await openConnection(choice);
+  const { signal } = choice;
+  const connection = await untilAborted(signal, openConnection(choice));
+  const interrupt = (): void => void cancel(connection);
+  signal.addEventListener('abort', interrupt, { once: true });
   try {
-    return await use(connection);
+    const result = await use(connection);
+    signal.throwIfAborted();
+    return result;
   } catch (error) {
+    signal.throwIfAborted();
     if (isLost(error))
       throw new CommandError(`${nameText(connection.name)}: the connection was lost: ${error.message}`);
     throw error;
   } finally {
+    signal.removeEventListener('abort', interrupt);
     await connection.client.end().catch(() => {});
   }
+}
+
+/** Milliseconds. */
+const cancelTimeoutMs = 1_000;
+
+/** Cancels the statement that the connection runs. A server that does not answer is disconnected. */
+async function cancel({ client }: Connection): Promise<void> {
+  await cancelStatement(client, cancelTimeoutMs).catch(() => {});
+  await setTimeout(cancelTimeoutMs, undefined, { ref: false });
+  await client.end().catch(() => {});
 }
 
 /** Errors with which the server ends a connection: shutdown or administrator command, crash, dropped database, timeouts of idle sessions. */

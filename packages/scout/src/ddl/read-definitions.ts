@@ -2,7 +2,7 @@
 import type { Client } from 'pg';
 import type { DatabaseObject } from '../catalog/objects.ts';
 import { type CatalogSource, openCatalogSource } from './catalog-source.ts';
-import { type Comment, commentStatement, readComments } from './comments.ts';
+import { type Comment, commentStatement, readComments, readSecurityLabels } from './comments.ts';
 import { readDefaultPrivileges } from './definitions/default-privileges.ts';
 import { readRoutines } from './definitions/routines.ts';
 import { readSequences } from './definitions/sequences.ts';
@@ -50,6 +50,8 @@ export interface CatalogItems extends CatalogDependencies {
   readonly items: readonly Item[];
   /** By the key of the item. */
   readonly comments: ReadonlyMap<string, readonly Comment[]>;
+  /** The statements of security labels, by the key of the item. */
+  readonly securityLabels: ReadonlyMap<string, readonly string[]>;
 }
 
 /** @param objects the objects to define, in the order that they have without dependencies */
@@ -86,18 +88,20 @@ export async function readItems(
   progress.show('reading comments and dependencies');
   const items = sortByObject(found, objects);
   const comments = await readComments(client, items);
-  return { items, comments, ...(await readDependencies(client, items)) };
+  const securityLabels = await readSecurityLabels(client, items);
+  return { items, comments, securityLabels, ...(await readDependencies(client, items)) };
 }
 
 /** Returns the statements that follow the creation of an item. */
 export function attributeStatements(
   { key, owner, grants }: Item,
-  { extensions, comments }: Pick<CatalogItems, 'extensions' | 'comments'>,
+  { extensions, comments, securityLabels }: Pick<CatalogItems, 'extensions' | 'comments' | 'securityLabels'>,
   { hasOwners, hasGrants }: DefinitionOptions,
 ): readonly string[] {
   return [
     ...(extensions.get(key) ?? []),
     ...(comments.get(key) ?? []).map(commentStatement),
+    ...(securityLabels.get(key) ?? []),
     ...(hasOwners ? owner : []),
     ...(hasGrants ? grantStatements(grants) : []),
   ];

@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { CommandContext, Connection } from '../cli/command-context.ts';
 import { CommandError } from '../cli/errors.ts';
+import { interruptedCode } from '../cli/interruption.ts';
 import type { Environment, ProcessContext } from '../cli/process-context.ts';
 import type { Settings } from '../connection/settings.ts';
 import { connectionVariables } from './connection-variables.ts';
@@ -153,12 +154,14 @@ function runTool(
     child.stdout?.setEncoding('utf8').on('data', (text: string) => context.stdout.write(text));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => context.stderr.write(text));
     // Ctrl-C is for the tool, such as psql, which cancels its query.
-    const ignore = (): void => {};
-    process.on('SIGINT', ignore);
+    let isInterrupted = false;
+    const remove = context.onInterrupt(() => {
+      isInterrupted = true;
+    });
     child.on('error', (error) => reject(new CommandError(`${path} cannot be run: ${error.message}`)));
     child.on('close', (code) => {
-      process.off('SIGINT', ignore);
-      resolve(code ?? 1);
+      remove();
+      resolve(code !== 0 && isInterrupted ? interruptedCode : (code ?? 1));
     });
   });
 }

@@ -1,9 +1,10 @@
 /** The commands that run client tools: `--psql`, `--execute`, `--backup`, `--restore`. */
-import { access, readdir, stat } from 'node:fs/promises';
+import { access, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { setInterval } from 'node:timers/promises';
 import type { CommandContext } from '../cli/command-context.ts';
 import { CommandError, UsageError } from '../cli/errors.ts';
+import { interruptedCode } from '../cli/interruption.ts';
 import { type ToolName, type ToolRunner, withTool } from './client-tool.ts';
 
 /** `--psql [arguments]`: opens psql, and returns its exit code. */
@@ -25,6 +26,7 @@ export async function runExecute(context: CommandContext): Promise<number> {
       // One after the other: later scripts may need earlier ones.
       // oxlint-disable-next-line no-await-in-loop
       const code = await run(['-X', '-v', 'ON_ERROR_STOP=1', ...script], outputs);
+      if (code === interruptedCode) return code;
       if (code !== 0)
         throw new CommandError(`psql failed with exit code ${code}${script[0] === '-f' ? ` in ${script[1]}` : ''}`);
     }
@@ -46,7 +48,7 @@ async function scriptFiles(folder: string, text: string): Promise<readonly strin
   return null;
 }
 
-/** `--backup <file>`: a file `.sql` is a script, any other one an archive for `--restore`. */
+/** `--backup <file>`: a file `.sql` is a script, any other one an archive for `--restore`. An incomplete file is removed. */
 export async function runBackup(context: CommandContext): Promise<number> {
   const file = oneFile(context, 'backup');
   const exists = await access(file).then(
@@ -59,7 +61,13 @@ export async function runBackup(context: CommandContext): Promise<number> {
     const { size: bytes } = await stat(file).catch(() => ({ size: 0 }));
     return `writing ${basename(file)}: ${(bytes / 1_000_000).toFixed(1)} MB`;
   };
-  return runWithProgress('pg_dump', context, () => args, size);
+  let code: number | null = null;
+  try {
+    code = await runWithProgress('pg_dump', context, () => args, size);
+    return code;
+  } finally {
+    if (code !== 0) await rm(file, { force: true });
+  }
 }
 
 /** `--restore <file>`: stops at the first error, and then changes nothing. */
@@ -121,7 +129,7 @@ function runWithProgress(
     if (progress.isShown) repeat().catch(() => {});
     try {
       const code = await runner.run(args(runner), progress.isShown ? 'through' : 'direct');
-      if (code === 0) return 0;
+      if (code === 0 || code === interruptedCode) return code;
       throw new CommandError(`${name} failed with exit code ${code}`);
     } finally {
       ended.abort();

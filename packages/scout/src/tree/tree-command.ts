@@ -21,6 +21,7 @@ export async function runTree({
   operands,
   options,
   progress,
+  signal,
   withConnection,
 }: CommandContext): Promise<number> {
   const [name, ...others] = operands;
@@ -34,13 +35,15 @@ export async function runTree({
   );
   const files = definitionFiles(definitions);
   const present = new Set(files.map(({ path }) => path));
-  const index = { path: indexFile, content: `${[...present].toSorted().join('\n')}\n`, timestampLines: [] };
   const removed = former.filter((path) => !present.has(path));
+  // A command that ends early leaves a folder that the next one knows as its own.
+  await writeIndex(folder, [...present, ...removed]);
   const print = (line: string): void => process.stdout.write(`${escapeControlCharacters(line)}\n`);
   for (const path of removed) await rm(join(folder, path), { force: true });
   for (const path of removed) print(`${path}  removed`);
   let changed = removed.length;
   for (let start = 0; start < files.length; start += filesAtOnce) {
+    signal.throwIfAborted();
     progress.show(`writing files: ${start} of ${files.length}`);
     const part = files.slice(start, start + filesAtOnce);
     for (const { path, state } of await writeFiles(part, { folder, overwrite: true })) {
@@ -49,9 +52,14 @@ export async function runTree({
       print(`${path}  ${state === 'missing' ? 'written' : 'overwritten'}`);
     }
   }
-  await writeFiles([index], { folder, overwrite: true });
+  await writeIndex(folder, [...present]);
   process.stderr.write(`${files.length} files, ${changed} changed\n`);
   return 0;
+}
+
+async function writeIndex(folder: string, paths: readonly string[]): Promise<void> {
+  const index = { path: indexFile, content: `${paths.toSorted().join('\n')}\n`, timestampLines: [] };
+  await writeFiles([index], { folder, overwrite: true });
 }
 
 /** @throws CommandError for a folder with files and without an index: they are those of another program */

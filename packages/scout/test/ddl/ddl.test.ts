@@ -1,5 +1,5 @@
 import { useDatabase } from '@pgway/testing';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { isPlain, scout } from '../support/scout.ts';
 
 const database = useDatabase(`
@@ -148,4 +148,21 @@ test('--json prints the statements of each object', async () => {
       statements: ['CREATE TABLE public."a;b" (\n    U&"Evil\\001b[31m" integer\n)'],
     },
   ]);
+});
+
+test('security labels, of the provider that has set them', async () => {
+  // No provider comes with PostgreSQL: the rows of the catalog are written directly.
+  await database.query(`
+    set allow_system_table_mods = on;
+    create table labelled (id int);
+    insert into pg_seclabel values ('labelled'::regclass, 'pg_class'::regclass, 0, 'Sel', 'It''s secret'),
+      ('labelled'::regclass, 'pg_class'::regclass, 1, 'anon', E'MASKED\\u001b');
+    reset allow_system_table_mods`);
+  onTestFinished(async () => {
+    await database.query('drop table labelled');
+  });
+  expect((await ddl('labelled')).stdout).toContain(`SECURITY LABEL FOR "Sel" ON TABLE public.labelled IS 'It''s secret';
+
+SECURITY LABEL FOR anon ON COLUMN public.labelled.id IS E'MASKED\\u001b';
+`);
 });

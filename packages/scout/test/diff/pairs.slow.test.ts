@@ -1,5 +1,5 @@
 /** The statements of `--diff` give one schema of a pair the catalog of the other, on three versions, and keep the rows. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,12 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { change, type Database, diff, runScript } from '../support/changed-database.ts';
 import { schemaArbitrary } from '../support/random-schema.ts';
 import { pairs } from './pairs.ts';
+
+/** The message of a failure has the seed: `PGWAY_TEST_SEED` repeats its pairs, `PGWAY_TEST_PAIRS` sets their number. */
+const randomPairs = {
+  seed: Number(process.env['PGWAY_TEST_SEED'] ?? randomInt(2 ** 31)),
+  numRuns: Number(process.env['PGWAY_TEST_PAIRS'] ?? 12),
+};
 
 describe.each([13, 15, 18])('PostgreSQL %i', (major) => {
   let directory: string;
@@ -111,7 +117,7 @@ describe.each([13, 15, 18])('PostgreSQL %i', (major) => {
       await withDatabases([before, after], async (current, wanted) => changeWithRows(current!, wanted!));
     });
     // A smaller example would take minutes.
-    await fc.assert(property, { numRuns: 12, endOnFailure: true });
+    await fc.assert(property, { ...randomPairs, endOnFailure: true });
   });
 
   test('a database of another version', async () => {

@@ -32,6 +32,7 @@ export async function scout(argv: readonly string[], surroundings: Surroundings 
     columns: null,
     errorColumns: null,
     isInteractive: false,
+    onInterrupt: () => () => {},
     environment: surroundings.environment ?? {},
     workingDirectory: surroundings.folder ?? import.meta.dirname,
   });
