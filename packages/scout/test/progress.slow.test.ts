@@ -116,8 +116,7 @@ test.runIf(hasPython && hasTools)('a restore tells its file', async () => {
 });
 
 test.runIf(hasPython)('Ctrl-C removes the line, and cancels the statement', async () => {
-  const release = await lock('film');
-  onTestFinished(release);
+  await lock('film');
   const { code, screen } = await onTerminal(
     ['--inserts', 'film', '-c', database.connectionString],
     [['public.film: 0 rows', '\u0003']],
@@ -129,8 +128,7 @@ test.runIf(hasPython)('Ctrl-C removes the line, and cancels the statement', asyn
 });
 
 test.runIf(hasPython)('Ctrl-C writes no file', async () => {
-  const release = await lock('pg_catalog.pg_policy');
-  onTestFinished(release);
+  await lock('pg_catalog.pg_policy');
   const folder = await folderWith();
   const argv = ['--tree', 'schema', '-c', database.connectionString];
   const { code } = await onTerminal(argv, [['reading', '\u0003']], { folder });
@@ -138,14 +136,13 @@ test.runIf(hasPython)('Ctrl-C writes no file', async () => {
   expect({ code, files: await readdir(folder) }).toEqual({ code: 130, files: [] });
 });
 
-test.runIf(hasPython && hasTools)('Ctrl-C ends pg_dump, and removes its incomplete file', async () => {
-  const release = await lock('film');
-  onTestFinished(release);
-  const folder = await folderWith();
-  const argv = ['--backup', 'shop.sql', '-c', database.connectionString];
-  const { code } = await onTerminal(argv, [['writing shop.sql', '\u0003']], { folder });
+test.runIf(hasPython && hasTools)('Ctrl-C ends a restore', async () => {
+  const folder = await folderWith({ 'shop.sql': 'create table half (id int); select pg_sleep(60);' });
+  const argv = ['--restore', 'shop.sql', '-c', database.connectionString];
+  const { code } = await onTerminal(argv, [['restoring shop.sql', '\u0003']], { folder });
 
-  expect({ code, files: await readdir(folder) }).toEqual({ code: 130, files: [] });
+  const [row] = await database.query(`select to_regclass('half') is null as "isGone"`);
+  expect({ code, row }).toEqual({ code: 130, row: { isGone: true } });
 });
 
 test.runIf(hasPython)('a terminal without escape sequences shows no progress', async () => {
