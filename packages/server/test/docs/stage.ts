@@ -262,6 +262,7 @@ export class Stage {
       columns: null,
       errorColumns: null,
       isInteractive: false,
+      onInterrupt: () => () => {},
       environment: { DATABASE_URL: this.#database.connectionString },
       workingDirectory: this.#folder,
     });
