@@ -31,7 +31,8 @@ export default defineConfig({
     // The limits are for what never ends and for events that never come, not for slow machines.
     testTimeout: 60_000,
     hookTimeout: 180_000,
-    expect: { poll: { timeout: 30_000 } },
+    // Below the default timeout of a call, which would end a call that was not cancelled.
+    expect: { poll: { timeout: 25_000 } },
     // Tests wait for PostgreSQL and for timeouts, hence one worker more than processors.
     maxWorkers: availableParallelism() + 1,
     projects: [

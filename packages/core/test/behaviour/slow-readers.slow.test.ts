@@ -71,6 +71,7 @@ describe('a reader that takes nothing is cut off', () => {
     gateway = await startGateway(sql, {
       poolSize: 1,
       slowClientTimeout: 0.5,
+      commandTimeout: 600,
       maxCacheableSize: 2 * size,
       commandCallback: ({ endpoint }) =>
         endpoint.name === 'hooked' ? { status: 200, body: 'x'.repeat(size) } : undefined,

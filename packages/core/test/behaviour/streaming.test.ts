@@ -30,7 +30,7 @@ const expected = (count: number): object[] =>
   Array.from({ length: count }, (_, index) => ({ aNumber: index + 1, padding: 'x'.repeat(100) }));
 
 async function eventually(check: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 50_000;
+  const deadline = Date.now() + 25_000;
   while (!(await check())) {
     if (Date.now() > deadline) throw new Error('it did not come true in time');
     await new Promise((resolve) => setTimeout(resolve, 20));

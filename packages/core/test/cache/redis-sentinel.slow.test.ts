@@ -10,7 +10,7 @@ import {
   useDatabase,
 } from '@pgway/testing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { until } from '../database/support.ts';
+import * as support from '../database/support.ts';
 import { openStream } from '../events/support.ts';
 
 const hasRedis = (await redisVersion()) !== null;
@@ -33,6 +33,10 @@ const database = useDatabase(`
   comment on function say is 'HTTP POST
     info_path';
 `);
+
+/** A failover takes some seconds, and longer on a busy machine. */
+const until = (what: string, condition: () => boolean | Promise<boolean>): Promise<void> =>
+  support.until(what, condition, 90_000);
 
 interface Instance {
   readonly gateway: Gateway;

@@ -73,7 +73,7 @@ test('a connection that the server closes is replaced', async () => {
 test('an abandoned request is cancelled on the server', async () => {
   const gateway = await createGateway({ dataSource: poolOf(), poolSize: 1 });
   const leaving = new AbortController();
-  const left = gateway.fetch(new Request('http://gateway/api/nap?seconds=20', { signal: leaving.signal }));
+  const left = gateway.fetch(new Request('http://gateway/api/nap?seconds=600', { signal: leaving.signal }));
   await expect
     .poll(() =>
       database.query(`select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`),

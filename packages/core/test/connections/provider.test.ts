@@ -170,7 +170,7 @@ test('notifications for the host arrive, also during a call', async () => {
 
 test('an abandoned call is cancelled, and the client is then usable for the host', async () => {
   const leaving = new AbortController();
-  const left = send('GET /api/nap?seconds=20', { signal: leaving.signal }).catch(() => 'left');
+  const left = send('GET /api/nap?seconds=600', { signal: leaving.signal }).catch(() => 'left');
   await expect
     .poll(() =>
       database.query(`select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`),
@@ -206,7 +206,7 @@ describe('a client of a pool', () => {
 describe('failures', () => {
   test('a lost connection: 503, and release receives the error', async () => {
     const { rows } = await client.query('select pg_backend_pid() as pid');
-    const napping = send('GET /api/nap?seconds=20');
+    const napping = send('GET /api/nap?seconds=600');
     await expect
       .poll(() =>
         database.query(`select from pg_stat_activity where pid = $1 and wait_event = 'PgSleep'`, [rows[0].pid]),

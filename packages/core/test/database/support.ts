@@ -132,8 +132,8 @@ export function open(
   return opened;
 }
 
-/** Waits for a condition. The limit is far above the time of a slow machine. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, most = 50_000): Promise<void> {
+/** Waits for a condition. The limit is far above the time of a slow machine, and below the default timeout of a call. */
+export async function until(what: string, condition: () => boolean | Promise<boolean>, most = 25_000): Promise<void> {
   const end = performance.now() + most;
   while (!(await condition())) {
     if (performance.now() > end) throw new Error(`timed out waiting until ${what}`);

@@ -19,7 +19,7 @@ ${parallel}';
   comment on function cached is 'HTTP GET
 cached
 ${parallel}';
-  create function waits() returns text language sql volatile as $$ select pg_sleep(60)::text $$;
+  create function waits() returns text language sql volatile as $$ select pg_sleep(600)::text $$;
   comment on function waits is 'HTTP GET
 ${parallel}';
   create function times_out() returns text language sql volatile as $$ select pg_sleep(60)::text $$;
@@ -72,6 +72,7 @@ const options: Partial<GatewayOptions> = {
   },
   authentication: { schemes: [userByHeader] },
   poolSize: 5,
+  commandTimeout: 600,
   maxBodySize: 100,
   uploadOptions: { maxFileSize: 1_000 },
   validateParameters: ({ value }) => {

@@ -194,7 +194,7 @@ test('1 GiB of headers: 431 at once', async () => {
 test('40 clients that request 8 MB and do not read', async () => {
   const { attacked, expectMemory } = await serve({
     // Other calls wait for connections as long as a busy machine needs to cancel those of the slow clients.
-    gateway: { slowClientTimeout: 2, acquireTimeout: 60 },
+    gateway: { slowClientTimeout: 2, acquireTimeout: 60, commandTimeout: 600 },
     limits: { keepAliveTimeout: 2 },
   });
   const clients = await attack(attacked, { count: 40, bytes: '' });

@@ -84,7 +84,7 @@ test('pipelined requests whose responses are not read are aborted', async () => 
 });
 
 test('the calls of pipelined requests are cancelled when the client disconnects', async () => {
-  const { server } = await serveApp({});
+  const { server } = await serveApp({ gateway: { commandTimeout: 600 } });
   const lock = await holdLock(database.connectionString, 1);
   onTestFinished(() => lock.release());
   const { socket } = openRaw({ port: server.port });

@@ -31,7 +31,7 @@ info_path
 info_scope authorize admin
 mcp';
 
-  create function sleep_alone() returns int language sql as $$ select 1 from pg_sleep(60) $$;
+  create function sleep_alone() returns int language sql as $$ select 1 from pg_sleep(600) $$;
   comment on function sleep_alone is 'HTTP POST
 mcp';
 
@@ -60,6 +60,7 @@ mcp';
   comment on function breaks is 'HTTP POST
 mcp';`,
   {
+    commandTimeout: 600,
     rateLimits: { policies: { few: { type: 'fixed-window', limit: 1, window: 3600, partitionBy: 'address' } } },
   },
 );

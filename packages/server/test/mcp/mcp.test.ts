@@ -37,7 +37,7 @@ mcp_hints idempotent destructive';
 info_path
 mcp';
 
-  create function sleep_long() returns int language sql as $$ select 1 from pg_sleep(60) $$;
+  create function sleep_long() returns int language sql as $$ select 1 from pg_sleep(600) $$;
   comment on function sleep_long is 'HTTP POST
 mcp';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { freePort, freshDatabase } from '@pgway/testing';
+import { freePort, freshDatabase, holdLock } from '@pgway/testing';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
 import { bin, build, start } from '../support/program.ts';
@@ -15,7 +15,7 @@ const sql = `
 create function greet(_name text) returns text language sql stable as $$ select 'Hello, ' || _name $$;
 comment on function greet is 'HTTP GET
 mcp';
-create function slow() returns text language sql as $$ select 'done' from pg_sleep(1) $$;
+create function slow() returns text language sql as $$ select 'done' from pg_advisory_xact_lock(1) $$;
 comment on function slow is 'HTTP POST
 mcp';
 create function mcp_path() returns text language sql stable as $$ select 'hidden' $$;
@@ -55,16 +55,12 @@ test('clients of both kinds are served by any process, other hosts are refused, 
   });
   expect(rebound).toBe(421);
   const client = await connect('auto');
+  const lock = await holdLock(database.connectionString, 1);
   const call = client.callTool({ name: 'slow' });
-  await expect
-    .poll(async () => {
-      const [row] = await database.query(
-        `select count(*)::int as n from pg_stat_activity where datname = current_database() and query like '%slow%' and state = 'active' and pid <> pg_backend_pid()`,
-      );
-      return row;
-    })
-    .toEqual({ n: 1 });
+  await expect.poll(() => lock.waiting()).toBe(1);
   program.child.kill('SIGTERM');
+  await program.until(/stopping/);
+  await lock.release();
   expect((await call).structuredContent).toEqual({ value: 'done' });
   expect(await program.ended).toBe(0);
 });

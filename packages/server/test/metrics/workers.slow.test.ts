@@ -1,8 +1,11 @@
 import { useDatabase } from '@pgway/testing';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { build } from '../support/program.ts';
 import { type Server, startWorkers } from '../workers/support.ts';
 
 /** The metrics of a server with two worker processes. */
+
+beforeAll(build);
 
 const database = useDatabase(`
   create function hello() returns text language sql stable as $$ select 'Hello' $$;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { useDatabase } from '@pgway/testing';
+import { freePort, useDatabase } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
 import { type RunningServer, runServer } from '../support/run-server.ts';
@@ -46,17 +46,8 @@ async function sendMany(url: string): Promise<void> {
   }
 }
 
-/** Returns a port that accepts no connection. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 test('a collector that is down: one line for many spans, and a short shutdown', async () => {
-  const served = await serve(`http://127.0.0.1:${await closedPort()}/v1/traces`);
+  const served = await serve(`http://127.0.0.1:${await freePort()}/v1/traces`);
   await sendMany(served.url);
   await expect.poll(() => failedSpans(served)).toBeGreaterThan(0);
   await sendMany(served.url);
