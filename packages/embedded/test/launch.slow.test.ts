@@ -6,6 +6,7 @@ import { openDataDirectory } from '../src/data-directory.ts';
 import { commandLineSettings, findFreePort, launchServer } from '../src/launch.ts';
 import { chooseOsUser, ensureAccess } from '../src/os-user.ts';
 import { packageInUse, temporaryDirectory } from './support/directories.ts';
+import { withoutDelays } from './support/start.ts';
 
 test('another port is tried when one was taken after it was found free', async () => {
   const other = createServer();
@@ -17,7 +18,7 @@ test('another port is tried when one was taken after it was found free', async (
   const user = await chooseOsUser(directory.cluster);
   if (user !== undefined) await ensureAccess(directory.root, user);
   const progress: string[] = [];
-  const report = (message: string): void => void progress.push(message);
+  const report = withoutDelays((message) => void progress.push(message));
   const binaries = await prepareBinaries({
     package: await findBinariesPackage(packageInUse),
     directory,
