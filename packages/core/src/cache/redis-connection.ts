@@ -45,7 +45,8 @@ export class RedisConnection {
   #connecting = false;
   #probeTimer: NodeJS.Timeout | null = null;
   #reportedAt = Number.NEGATIVE_INFINITY;
-  #reported = false;
+  /** The reason that was last reported; null: the server is available. */
+  #reportedReason: string | null = null;
 
   constructor(options: RedisConnectionOptions) {
     this.#options = options;
@@ -121,8 +122,8 @@ export class RedisConnection {
     try {
       await this.#options.onConnect((command) => this.#send(command));
       this.#available = !this.#closed;
-      if (this.#available && this.#reported) this.#options.report({ unavailable: null });
-      this.#reported = false;
+      if (this.#available && this.#reportedReason !== null) this.#options.report({ unavailable: null });
+      this.#reportedReason = null;
       this.#stopProbing();
       if (this.#available) this.#options.onAvailable?.();
     } catch (error) {
@@ -137,8 +138,9 @@ export class RedisConnection {
     this.#available = false;
     // The client reconnects automatically. Only a probe notices the end of a hang.
     this.#probeTimer ??= setInterval(() => void this.#ping(), probeInterval).unref();
-    if (this.#reported || performance.now() - this.#reportedAt < reportInterval) return;
-    this.#reported = true;
+    // The first reason may be a timeout, and the next one say more.
+    if (error.message === this.#reportedReason || performance.now() - this.#reportedAt < reportInterval) return;
+    this.#reportedReason = error.message;
     this.#reportedAt = performance.now();
     this.#options.report({ unavailable: error });
   }

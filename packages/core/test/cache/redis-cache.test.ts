@@ -1,9 +1,11 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { redisVersion, type RedisServer, startRedis } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Cache, CacheState } from '../../src/ports/ports.ts';
 import { redisCache, type RedisCacheOptions } from '../../src/cache/redis-cache.ts';
 import { describeCache } from '../contracts/cache.ts';
-import { until } from '../database/support.ts';
+import { skipTime, until } from '../database/support.ts';
 
 const hasRedis = (await redisVersion()) !== null;
 if (!hasRedis) console.warn('SKIPPED: there is no Redis on this machine (apt-get install redis-server)');
@@ -30,6 +32,24 @@ test('an unreachable server is reported once, and no call waits for it', async (
   await cache.invalidate(['a.b']);
   expect(await cache.get(key)).not.toEqual(look);
   expect(states).toEqual([{ unavailable: expect.any(Error) }]);
+});
+
+test('another reason is reported too, but not at once', async () => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const states: CacheState[] = [];
+  const cache = redisCache({ url: `redis://127.0.0.1:${port}`, timeout: 0.1 });
+  onTestFinished(() => cache.close());
+  await cache.open!((state) => void states.push(state));
+  silent.close();
+  for (const socket of sockets) socket.destroy();
+  skipTime(11_000);
+  await until('there are two reports', () => states.length === 2);
+  const [first, second] = states.map(({ unavailable }) => unavailable!.message);
+  expect(first).toBe('Redis did not respond within 100 ms');
+  expect(second).not.toBe(first);
 });
 
 describe.skipIf(!hasRedis)('with a server', () => {

@@ -192,12 +192,14 @@ describe.skipIf(!hasRedis)('Redis Sentinel', () => {
 
   test('without a Sentinel that names the primary, the gateway starts, says why, and connects later', async () => {
     const unknown = await start(group.url.replace('pgway-test', 'other'));
-    const { cache, broadcast } = unknown.gateway.health();
-    expect([cache, broadcast]).toEqual(
-      Array(2).fill(
-        expect.stringMatching(/^no Sentinel names the primary: (127\.0\.0\.1:\d+ knows no primary "other"(; |$)){3}/),
-      ),
-    );
+    const reason = /^no Sentinel names the primary: (127\.0\.0\.1:\d+ knows no primary "other"(; |$)){3}/;
+    // On a busy machine the first reason is that of a timeout; that of the Sentinels follows.
+    await expect
+      .poll(() => {
+        const { cache, broadcast } = unknown.gateway.health();
+        return [cache, broadcast];
+      })
+      .toEqual([expect.stringMatching(reason), expect.stringMatching(reason)]);
     expect(await books(unknown)).toMatch(/^0 #/);
 
     await Promise.all(group.sentinels.slice(0, 2).map((sentinel) => sentinel.kill()));
