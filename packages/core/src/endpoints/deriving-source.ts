@@ -8,6 +8,11 @@ export interface DerivingSource {
    * of the endpoints are final.
    * @param endpoints all that are published
    * @param routines those of all sources
+   * @param includeSchemas the schemas of the gateway; null or absent: all
    */
-  deriveEndpoints?(endpoints: readonly Endpoint[], routines: readonly Routine[]): readonly Endpoint[];
+  deriveEndpoints?(
+    endpoints: readonly Endpoint[],
+    routines: readonly Routine[],
+    includeSchemas?: readonly string[] | null,
+  ): readonly Endpoint[];
 }

@@ -42,8 +42,14 @@ function haveSameSource(one: Endpoint, other: Endpoint): boolean {
   );
 }
 
+/** Whether requests select one of the endpoints by the name of its schema, before anything else is known of them. */
+function haveProfiles(one: Endpoint, other: Endpoint): boolean {
+  return one.dialect !== undefined && one.dialect === other.dialect && one.schema !== other.schema;
+}
+
 /** Overloads have one rate limit, as a request is counted before an overload is selected. */
 function canShare(one: Endpoint, other: Endpoint): boolean {
+  if (haveProfiles(one, other)) return true;
   return areOverloads(one, other) && haveSameSource(one, other) && one.rateLimit === other.rateLimit;
 }
 
@@ -106,13 +112,13 @@ function reportAmbiguousOverloads(groups: readonly (readonly Endpoint[])[]): rea
   });
 }
 
-function getSignatureKey({ parameters, bodyParameter, authorization, upload }: Endpoint): string {
+function getSignatureKey({ schema, parameters, bodyParameter, authorization, upload }: Endpoint): string {
   const names = parameters.flatMap(({ key, optional, inPath, position, injectedValue, fields }) =>
     injectedValue === undefined && position !== upload?.metadataParameter
       ? [[key, optional, inPath, position === bodyParameter, fields?.map((field) => field.key)] as const]
       : [],
   );
-  return JSON.stringify([names.toSorted(([one], [other]) => (one < other ? -1 : 1)), authorization]);
+  return JSON.stringify([schema, names.toSorted(([one], [other]) => (one < other ? -1 : 1)), authorization]);
 }
 
 function reportAmbiguous(endpoint: Endpoint, other: Endpoint): Diagnostic {

@@ -11,7 +11,7 @@ import { traceparentLookup } from '../request/trace-context.ts';
 
 /** Makes the pipeline of a database from its services and the endpoints of its schema. */
 export function createPipeline(
-  { endpoints, router, streamDefinitions, streamRateLimits, logicalNames, constraints }: LoadedEndpoints,
+  { endpoints, router, dialectPaths, streamDefinitions, streamRateLimits, logicalNames, constraints }: LoadedEndpoints,
   { connections, authentication, streams, cache, uploads, rateLimits }: GatewayServices,
   options: ResolvedOptions,
   observe: Observer,
@@ -33,6 +33,7 @@ export function createPipeline(
     traceparent: traceparentLookup(options),
     onSettingLeaked: (endpoint, setting) => observe({ kind: 'setting-leaked', endpoint, setting }),
     router,
+    dialectPaths,
     streamDefinitions,
     rateLimits: rateLimits.byName,
     streamRateLimits,

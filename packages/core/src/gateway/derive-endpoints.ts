@@ -16,9 +16,10 @@ export async function addDerivedEndpoints(
   { endpoints, diagnostics }: ReportedEndpoints,
   routines: readonly Routine[],
   sources: readonly EndpointSource[],
+  includeSchemas: readonly string[] | null | undefined,
 ): Promise<ReportedEndpoints> {
   const derived = sources.flatMap((source) =>
-    (source.deriveEndpoints?.(endpoints, routines) ?? []).map((endpoint) =>
+    (source.deriveEndpoints?.(endpoints, routines, includeSchemas) ?? []).map((endpoint) =>
       Object.freeze({ ...endpoint, source: source.name }),
     ),
   );

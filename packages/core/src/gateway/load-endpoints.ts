@@ -28,6 +28,7 @@ import { deepFreeze } from '../endpoints/deep-freeze.ts';
 import { type BuiltInRoute, excludeBuiltInRoutes } from '../endpoints/duplicate-routes.ts';
 import { needsReset, addSessionEffects } from '../endpoints/session-effects.ts';
 import { canUseReplica } from '../endpoints/replica-reads.ts';
+import { listDialectPaths } from '../request/dialect-routes.ts';
 import { createRouter } from '../request/router.ts';
 import type { RateLimits } from './open-rate-limits.ts';
 import type { Uploads } from './open-uploads.ts';
@@ -41,6 +42,7 @@ export interface LoadedEndpoints {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
   readonly router: RequestPipeline['router'];
+  readonly dialectPaths: RequestPipeline['dialectPaths'];
   readonly streamDefinitions: RequestPipeline['streamDefinitions'];
   readonly streamRateLimits: RequestPipeline['streamRateLimits'];
   readonly logicalNames: RequestPipeline['logicalNames'];
@@ -149,7 +151,12 @@ async function listReachable(
   const stored = await checkIdempotency(endpoints, sources, connections, options);
   const reachable = excludeBuiltInRoutes(stored.endpoints, builtInRoutes);
   const diagnostics = [...stored.diagnostics, ...reachable.diagnostics];
-  return addDerivedEndpoints({ endpoints: reachable.endpoints, diagnostics }, routines, sources);
+  return addDerivedEndpoints(
+    { endpoints: reachable.endpoints, diagnostics },
+    routines,
+    sources,
+    options.includeSchemas,
+  );
 }
 
 function explainedPlans({ plans }: Connections, { planCacheMode }: ResolvedOptions): PlanOptions {
@@ -187,7 +194,8 @@ function renameSource(source: EndpointSource, name: string): EndpointSource {
       : { fingerprint: (database, options) => source.fingerprint!(database, options) }),
     ...(buildQuery === undefined ? {} : { buildQuery: buildQuery.bind(null) }),
     endpointsLoaded: (endpoints) => source.endpointsLoaded?.(endpoints),
-    deriveEndpoints: (endpoints, routines) => source.deriveEndpoints?.(endpoints, routines) ?? [],
+    deriveEndpoints: (endpoints, routines, includeSchemas) =>
+      source.deriveEndpoints?.(endpoints, routines, includeSchemas) ?? [],
   };
 }
 
@@ -310,9 +318,10 @@ async function runEndpointCreated(
 /** Makes the routes of requests and event streams. */
 function indexEndpoints(
   endpoints: readonly CompiledEndpoint[],
-): Pick<LoadedEndpoints, 'router' | 'streamDefinitions' | 'streamRateLimits'> {
+): Pick<LoadedEndpoints, 'router' | 'dialectPaths' | 'streamDefinitions' | 'streamRateLimits'> {
   return {
     router: createRouter(endpoints),
+    dialectPaths: listDialectPaths(endpoints.map(({ endpoint }) => endpoint)),
     streamDefinitions: indexStreams(endpoints),
     streamRateLimits: indexStreamRateLimits(endpoints),
   };

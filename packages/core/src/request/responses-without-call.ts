@@ -1,12 +1,15 @@
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
+import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { RouteLookup } from './route-lookup.ts';
+import type { RouteResult } from './router.ts';
 import type { StreamDefinition } from '../events/stream.ts';
 import type { Caller } from '../ports/ports.ts';
 import { findEndpoint, handleError } from './error-handler.ts';
 import type { RequestPipeline } from './pipeline.ts';
-import { problemResponse } from './problem-response.ts';
+import { unsupportedMethod } from './dialect-routes.ts';
+import { type ProblemOptions, problemResponse } from './problem-response.ts';
 import { observeHandled } from './request-observation.ts';
 import { readStreamExecutionId } from '../events/execution-id.ts';
 import type { EventStreams } from '../events/event-streams.ts';
@@ -26,6 +29,9 @@ export async function respondWithoutCall(
     case 'method-not-allowed':
       if (pipeline.observesRequests) observeOtherMethod(request, route.allowed, pipeline);
       return respondToOtherMethod(request, route.allowed, pipeline);
+    case 'unknown-resource':
+      observeHandled(pipeline, { request, endpoint: null, caller: null, targets: [] });
+      return { ...problemResponse(route.problem, null, inDialect(pipeline.problemOptions)), isFallback: true };
     case 'stream':
       return respondWithStream(route.definition, { request, limited }, pipeline);
   }
@@ -44,15 +50,27 @@ function observeOtherMethod(request: GatewayRequest, allowed: readonly string[],
 function respondToOtherMethod(
   request: GatewayRequest,
   allowed: readonly string[],
-  { problemOptions }: RequestPipeline,
+  { problemOptions, router }: RequestPipeline,
 ): GatewayResponse {
   const allow = ['allow', allowed.join(', ')];
   if (request.method === 'OPTIONS') return { kind: 'whole', status: 204, headers: allow, body: null, isFallback: true };
+  if (allowed.some((method) => isInDialect(router.match(method, request.path)))) {
+    const refused = unsupportedMethod(request, allow);
+    return { ...problemResponse(refused, null, inDialect(problemOptions)), isFallback: true };
+  }
   const problem = new Problem('method-not-allowed', {
     detail: `${request.method} is not answered here; try ${allowed.join(', ')}.`,
     headers: allow,
   });
   return { ...problemResponse(problem, null, problemOptions), isFallback: true };
+}
+
+function isInDialect(route: RouteResult<CompiledEndpoint>): boolean {
+  return route.kind === 'match' && route.targets[0]!.endpoint.dialect !== undefined;
+}
+
+function inDialect(options: ProblemOptions): ProblemOptions {
+  return { ...options, format: 'postgrest' };
 }
 
 async function respondWithStream(

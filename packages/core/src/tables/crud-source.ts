@@ -28,6 +28,7 @@ import { decodeForeignKeys } from './postgrest/read/relationships.ts';
 import { viewColumnsSql } from './postgrest/read/view-columns.sql.ts';
 import { decodeViewColumns } from './postgrest/read/view-keys.ts';
 import { postgrestOperations, toPostgrestRoutine } from './postgrest/postgrest-routines.ts';
+import { compareSchemas } from './postgrest/schema-order.ts';
 import { requireTable } from './provided-columns.ts';
 import { buildSelect } from './select-query.ts';
 import { customTablesSql, tablesSql } from './tables.sql.ts';
@@ -54,20 +55,27 @@ export function crudSource(options: CrudOptions = {}): CrudSource {
         }
       : {}),
     async read(database, filters) {
-      const values = filterValues(resolveFilters(resolved, filters));
+      const applied = resolveFilters(resolved, filters);
+      const values = filterValues(applied);
       // A custom query runs with the `search_path` of the connection.
       const rows = await (customSql === null
         ? queryCatalog(database, tablesSql, values)
         : database.query(customSql, values));
-      const routines = await listRoutines(await runInSlices(decodeRows(rows, isPostgrest)), resolved);
-      if (isPostgrest) await readKeyFacts(database, routines);
+      const tables = await runInSlices(decodeRows(rows, isPostgrest));
+      if (!isPostgrest) return listRoutines(tables, resolved);
+      // The first schema with a name has the requests that name no schema.
+      const routines = await listRoutines(tables.toSorted(compareSchemas(applied.includeSchemas ?? null)), resolved);
+      await readKeyFacts(database, routines);
       return routines;
     },
     ...(isPostgrest
       ? {
           buildQuery: buildPostgrestQuery,
           endpointsLoaded: createReadModels,
-          deriveEndpoints: (endpoints, routines) => createRpcEndpoints(endpoints, routines, resolved),
+          deriveEndpoints: (endpoints, routines, includeSchemas) => {
+            const order = compareSchemas(resolved.includeSchemas ?? includeSchemas ?? null);
+            return createRpcEndpoints(endpoints.toSorted(order), routines, resolved);
+          },
         }
       : { buildQuery }),
   } satisfies CrudSource);

@@ -218,7 +218,7 @@ describe('requests', () => {
       406
       content-type: application/json; charset=utf-8
 
-      {"code":"PGRST106","message":"Invalid schema: other","details":null,"hint":"It is in the schema public"}
+      {"code":"PGRST106","message":"Invalid schema: other","details":null,"hint":"Only the following schemas are exposed: public"}
 
       POST /rest/rpc/forget
       204"

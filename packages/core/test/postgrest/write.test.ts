@@ -528,7 +528,7 @@ test('headers that cannot be met are refused before the write', async () => {
     "406
     content-type: application/json; charset=utf-8
 
-    {"code":"PGRST106","message":"Invalid schema: other","details":null,"hint":"It is in the schema public"}"
+    {"code":"PGRST106","message":"Invalid schema: other","details":null,"hint":"Only the following schemas are exposed: public"}"
   `);
   expect(await ask('POST /rest/author', { headers: { 'content-type': 'text/xml' }, body: '<a/>' }))
     .toMatchInlineSnapshot(`

@@ -14,9 +14,11 @@ export function findItemRoute(
   request: Pick<GatewayRequest, 'method' | 'path'>,
   pipeline: RequestPipeline,
 ): RouteMatch<CompiledEndpoint> {
-  const route = lookUpRoute(request, pipeline);
+  // Requests that choose a schema by a header have a dialect, and are refused.
+  const route = lookUpRoute({ ...request, header: () => undefined }, pipeline);
   switch (route.kind) {
     case 'not-found':
+    case 'unknown-resource':
       throw new Problem('unknown-endpoint', { detail: 'A batch can call the endpoints of the database only.' });
     case 'method-not-allowed':
       throw new Problem('method-not-allowed', {

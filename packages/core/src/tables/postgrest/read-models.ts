@@ -3,7 +3,7 @@ import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { groupBy } from '../../endpoints/group-by.ts';
 import { createReadModel, type KeyFacts, type ReadModel } from './read/relationships.ts';
 import { functionOf } from './rpc/function-target.ts';
-import { type Target, targetOf } from './target.ts';
+import { keepSchemas, type Target, targetOf } from './target.ts';
 
 /** The keys in the database of a table, and the tables that requests to it may read. By an object that endpoints keep. */
 const keyFacts = new WeakMap<PostgrestTable, KeyFacts>();
@@ -20,13 +20,18 @@ export function keepKeyFacts(tables: readonly PostgrestTable[], facts: KeyFacts)
  * related table may read the settings of its endpoint.
  */
 export function createReadModels(endpoints: readonly Endpoint[]): void {
+  keepSchemas(endpoints.map(optionsOf), new Set(endpoints.map(({ schema }) => schema)));
   for (const group of groupBy(endpoints, accessKey).values()) {
     const readable = group.filter(({ table }) => table?.operation === 'select').map(targetOf);
-    const options = group.map((endpoint) => endpoint.table?.postgrest ?? functionOf(endpoint)!.options);
+    const options = group.map(optionsOf);
     const facts = options.map((each) => keyFacts.get(each)).find((known) => known !== undefined);
     const model = createReadModel(readable, facts ?? { foreignKeys: [], viewColumns: [] });
     for (const each of options) models.set(each, model);
   }
+}
+
+function optionsOf(endpoint: Endpoint): PostgrestTable {
+  return endpoint.table?.postgrest ?? functionOf(endpoint)!.options;
 }
 
 function accessKey(endpoint: Endpoint): string {

@@ -1,11 +1,12 @@
 import { quoteIdentifier } from '../../catalog/quote.ts';
 import type { PostgrestTable, TableColumn } from '../../catalog/table.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
+import { readProfileHeader, unknownInSchema, unknownSchema } from '../../http/profile.ts';
 import type { QueryInput } from '../../ports/ports.ts';
 import { listColumnParameters, requireTable } from '../provided-columns.ts';
 import { negotiateMedia, type ResponseMedia } from './media.ts';
 import { type Preferences, readPreferences } from './preferences.ts';
-import { postgrestProblem, syntaxProblem, unknownColumn } from './postgrest-problem.ts';
+import { syntaxProblem, unknownColumn } from './postgrest-problem.ts';
 
 /** The table of a request. */
 export interface Target {
@@ -87,15 +88,27 @@ export function toTargetRequest(
   };
 }
 
-function readProfile(request: QueryInput['request'], { schema }: Target): readonly string[] {
-  const { method } = request;
-  const name = method === 'GET' || method === 'HEAD' ? 'accept-profile' : 'content-profile';
-  const profile = request.header(name);
+/** @throws Problem PGRST106 for an unknown schema; PGRST205 and PGRST202 for one without the table or function */
+function readProfile(request: QueryInput['request'], target: Target): readonly string[] {
+  const { schema, name, endpoint, options } = target;
+  const profile = readProfileHeader(request);
   if (profile === undefined) return [];
   if (profile === schema) return ['content-profile', encodeURIComponent(schema)];
-  throw postgrestProblem(406, 'PGRST106', `Invalid schema: ${profile.slice(0, 100)}`, {
-    hint: `It is in the schema ${schema}`,
-  });
+  const schemas = schemasOf(options);
+  if (!schemas.has(profile)) throw unknownSchema(profile, schemas);
+  throw unknownInSchema(endpoint.table === null ? 'function' : 'table', `${profile}.${name}`);
+}
+
+/** The schemas with published tables or functions, by an object that endpoints keep. */
+const exposedSchemas = new WeakMap<PostgrestTable, ReadonlySet<string>>();
+
+/** Keeps the schemas that requests may name. */
+export function keepSchemas(options: readonly PostgrestTable[], schemas: ReadonlySet<string>): void {
+  for (const each of options) exposedSchemas.set(each, schemas);
+}
+
+function schemasOf(options: PostgrestTable): ReadonlySet<string> {
+  return exposedSchemas.get(options) ?? new Set();
 }
 
 /** @throws Problem PGRST204 */
