@@ -150,10 +150,31 @@ test('a call that still runs is an outlier before its end', () => {
 
 test('after an outlier of the machine, which auto has too, a generic plan comes back soon', () => {
   const simulation = new Simulation();
-  const noise = (index: number): Cost => (index % 3_000 === 2_999 ? { auto: 50, generic: 50 } : planningCosts);
+  const noise = (index: number): Cost => (index % 3_000 === 2_999 ? { auto: 150, generic: 150 } : planningCosts);
   simulation.calls(100_000, noise);
   expect(simulation.counts.outliers).toBeGreaterThan(5);
   expect(simulation.count('generic') / simulation.runs.length).toBeGreaterThan(0.5);
+});
+
+test('short outliers change nothing while generic plans save more time', () => {
+  const simulation = new Simulation();
+  simulation.calls(1_000, () => planningCosts);
+  // Generic plans save 0.15 ms a call, and so 60 ms between two outliers.
+  simulation.calls(20_000, (index) => (index % 400 === 399 ? { auto: 50, generic: 50 } : planningCosts));
+  expect(simulation.counts.outliers).toBe(0);
+  expect(simulation.count('generic')).toBeGreaterThan(20_500);
+});
+
+test('arguments that are slow with a generic plan cost at most the time that others have saved', () => {
+  const simulation = new Simulation();
+  simulation.calls(10_000, () => planningCosts);
+  const savedMs = -simulation.lostMs;
+  expect(savedMs).toBeGreaterThan(1_000);
+  // 500 ms count. Between outliers are two calls: there are never ten of them in a row.
+  simulation.calls(10_000, (index) => (index % 3 === 0 ? { auto: 0.2, generic: 60 } : planningCosts));
+  expect([simulation.choice.isGeneric, simulation.counts.outliers]).toEqual([false, 1]);
+  expect(simulation.lostMs + savedMs).toBeLessThan(500 + 60 + 20 * 25);
+  expect(simulation.runs.slice(10_000).filter((run) => run === 'generic').length).toBeLessThan(3 * 10);
 });
 
 test('a table that grows: the drift of the mean leads to new trials, which the new data decides', () => {

@@ -20,6 +20,13 @@ const limitFactor = 4;
 /** A call with a generic plan that takes longer than this, in milliseconds, and than this multiple of the mean, is an outlier. */
 const minOutlierMs = 20;
 const outlierFactor = 10;
+/**
+ * Milliseconds. A shorter outlier changes nothing while generic plans have saved more time than outliers have taken: a busy machine delays a
+ * call of any plan so long several times a second.
+ */
+const maxToleratedMs = 100;
+/** The maximum of saved milliseconds that count. It limits the time that is lost when the arguments change. */
+const maxSavedMs = 500;
 /** Outliers up to this multiple of their rate with `auto` come from the load of the machine, or from the arguments. */
 const noiseFactor = 3;
 /** One outlier among so many calls with `auto` is assumed before any was seen. */
@@ -92,6 +99,10 @@ export class PlanChoice {
   #autoMs = 0;
   /** The calls in a row that were slow with a generic plan. */
   #slowCalls = 0;
+  /** Milliseconds that a generic plan saves in a call, by the trials. */
+  #savedMsPerCall = 0;
+  /** Milliseconds that generic plans have saved, less those of outliers. */
+  #savedMs = 0;
   readonly #seen = { auto: { calls: 0, outliers: 0 }, generic: { calls: 0, outliers: 0 } };
   #trials: Trials | null = null;
   /** The times of the last decision, of the last change of the mode, and the earliest one of the next trials. */
@@ -131,9 +142,10 @@ export class PlanChoice {
     const seen = isGeneric ? this.#seen.generic : this.#seen.auto;
     seen.calls++;
     if (this.#isOutlier(elapsedMs)) {
-      if (isGeneric) return this.#abandonGeneric();
+      if (isGeneric) return this.#handleOutlier(elapsedMs);
       seen.outliers++;
     }
+    if (isGeneric) this.#savedMs = Math.min(maxSavedMs, this.#savedMs + this.#savedMsPerCall);
     this.#averageMs += (elapsedMs - this.#averageMs) * (this.#averageMs === 0 ? 1 : newestWeight);
     if (!isGeneric) return;
     this.#slowCalls = elapsedMs > Math.max(minDriftMs, this.#autoMs * staleFactor) ? this.#slowCalls + 1 : 0;
@@ -143,7 +155,7 @@ export class PlanChoice {
 
   /** A settled call with a generic plan still runs, or has failed. */
   running(elapsedMs: number): void {
-    if (this.#isGeneric && this.#isOutlier(elapsedMs)) this.#abandonGeneric();
+    if (this.#isGeneric && this.#isOutlier(elapsedMs) && !this.#isTolerated(elapsedMs)) this.#abandonGeneric();
   }
 
   #mustTry(): boolean {
@@ -154,6 +166,16 @@ export class PlanChoice {
   #isOutlier(elapsedMs: number): boolean {
     const meanMs = Math.max(this.#averageMs, this.#autoMs);
     return meanMs > 0 && elapsedMs > minOutlierMs && elapsedMs > outlierFactor * meanMs;
+  }
+
+  #isTolerated(elapsedMs: number): boolean {
+    return elapsedMs < maxToleratedMs && elapsedMs <= this.#savedMs;
+  }
+
+  /** A call with a generic plan was an outlier. One that is tolerated has no part in the mean: its time is taken from the saved time. */
+  #handleOutlier(elapsedMs: number): void {
+    if (!this.#isTolerated(elapsedMs) || ++this.#slowCalls === staleCalls) return this.#abandonGeneric();
+    this.#savedMs -= elapsedMs;
   }
 
   /** The arguments or the data differ from those that were tried. */
@@ -187,6 +209,7 @@ export class PlanChoice {
     if (verdict === 'exceeded') return this.#pause(this.#pauseMs * 2);
     const isGeneric = verdict === 'generic';
     if (isGeneric && this.#isGeneric && this.#isStale(trials)) return this.#abandonGeneric();
+    if (isGeneric) this.#savedMsPerCall = trials.savedMs;
     const isSame = isGeneric === this.#isGeneric;
     this.#repeatMs = isSame ? Math.min(maxPauseMs, Math.max(firstRepeatMs, this.#repeatMs * 2)) : firstRepeatMs;
     this.#settle(isGeneric, this.#repeatMs);
@@ -280,6 +303,11 @@ class Trials {
   /** The mean with a generic plan, without the slowest ones. */
   get genericMs(): number {
     return summarize(this.#generic.times).mean;
+  }
+
+  /** The milliseconds that a generic plan saves in a call, by the means. */
+  get savedMs(): number {
+    return summarize(this.#auto.times).mean - this.genericMs;
   }
 
   get #limitMs(): number {
