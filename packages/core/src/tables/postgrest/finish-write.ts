@@ -5,6 +5,7 @@ import type { Query } from '../../ports/ports.ts';
 import { type Fragment, toStatement } from '../fragment.ts';
 import { rowAlias } from '../provided-columns.ts';
 import { ofRequest } from './database-error.ts';
+import { preferredSettings } from './preferences.ts';
 import { readModelOf } from './read-models.ts';
 import { sql, text } from './read/filter-sql.ts';
 import type { ReadQuery } from './read/query.ts';
@@ -58,7 +59,7 @@ export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
   });
   return {
     ...toStatement(target.endpoint.table!.operation, whole),
-    settings,
+    settings: [...settings, ...preferredSettings(preferences)],
     rowResponse: {
       rollsBack: preferences.tx === 'rollback',
       respond: (row) => respond(readWriteResult(row)),

@@ -9,6 +9,8 @@ export interface Preferences {
   readonly count: 'exact' | 'planned' | 'estimated' | null;
   readonly tx: 'commit' | 'rollback' | null;
   readonly handling: 'strict' | 'lenient' | null;
+  /** The name of the time zone of values such as `timestamptz`. */
+  readonly timezone: string | null;
   /** The number of rows that a request may change, or null. Without `handling=strict` it has no effect, as in PostgREST. */
   readonly maxAffected: number | null;
 }
@@ -33,6 +35,7 @@ const none: Preferences = {
   count: null,
   tx: null,
   handling: null,
+  timezone: null,
   maxAffected: null,
 };
 
@@ -71,9 +74,26 @@ function parsePreference(
 ): readonly [name: keyof Preferences, value: string | number] | null {
   const [, key = '', value = ''] = /^([a-z-]+)=(.*)$/.exec(preference) ?? [];
   if (key === 'max-affected') return /^\d{1,15}$/.test(value) ? ['maxAffected', Number(value)] : null;
+  if (key === 'timezone') return isTimeZone(value) ? ['timezone', value] : null;
   const name = names.find((each) => each === key);
   if (name === undefined || (name === 'tx' && !allowRollback)) return null;
   return (values[name] as readonly string[]).includes(value) ? [name, value] : null;
+}
+
+/** Whether the value is the name of a time zone. PostgreSQL and JavaScript read offsets such as `+02` with opposite signs. */
+function isTimeZone(value: string): boolean {
+  if (!/^[a-z][\w+/-]{0,62}$/i.test(value)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the settings of the transaction that the preferences ask for. */
+export function preferredSettings({ timezone }: Preferences): readonly (readonly [name: string, value: string])[] {
+  return timezone === null ? [] : [['TimeZone', timezone]];
 }
 
 /** Returns the header `Preference-Applied` of those preferences that had an effect; empty for none. */
@@ -81,7 +101,7 @@ export function preferenceApplied(
   preferences: Preferences,
   applied: readonly (ListedPreference | 'maxAffected')[],
 ): HeaderList {
-  const { handling, maxAffected } = preferences;
+  const { handling, timezone, maxAffected } = preferences;
   const listed = names.flatMap((name) => {
     const value = preferences[name];
     if (value === null || !applied.includes(name)) return [];
@@ -91,6 +111,6 @@ export function preferenceApplied(
     maxAffected !== null && handling === 'strict' && applied.includes('maxAffected')
       ? [`max-affected=${maxAffected}`]
       : [];
-  const all = [...listed, ...limit];
+  const all = [...listed, ...(timezone === null ? [] : [`timezone=${timezone}`]), ...limit];
   return all.length === 0 ? [] : ['preference-applied', all.join(', ')];
 }

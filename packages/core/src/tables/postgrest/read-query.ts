@@ -2,7 +2,7 @@ import type { GatewayResponse, HeaderList } from '../../ports/ports.ts';
 import type { Query } from '../../ports/ports.ts';
 import { type Fragment, joinFragments, toStatement } from '../fragment.ts';
 import { ofRequest } from './database-error.ts';
-import { preferenceApplied } from './preferences.ts';
+import { preferenceApplied, preferredSettings } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
 import { sql, text } from './read/filter-sql.ts';
 import { parseReadQuery } from './read/parse-query.ts';
@@ -63,6 +63,7 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
   const { offset } = outerLevel(read.query);
   return {
     ...toStatement('select', statement),
+    settings: preferredSettings(preferences),
     ...(preferences.count === 'planned' || preferences.count === 'estimated' ? explainRows(read, prefix) : {}),
     rowResponse: {
       rollsBack,

@@ -231,20 +231,13 @@ export class SelectBuilder {
       path,
     }: { readonly item: SelectedRelation; readonly relationship: Relationship; readonly path: string },
   ): void {
-    if (relationship.cardinality === 'many') {
-      throw queryProblem({
-        code: 'PGRST119',
-        message: `A spread operation on '${item.name}' is not possible`,
-        details: `'${item.name}' can have several rows (${relationship.description})`,
-      });
-    }
+    if (relationship.cardinality === 'many') return this.#spreadMany(joined, outer, { item, relationship, path });
     if (hasAggregate(item.items)) requireAggregates(this.#limits.allowAggregates);
     const { items, byName, counts } = spreadAggregates(item);
     const { rows, names } = this.#relatedRows(outer, relationship, { items, join: item.join }, path);
     const alias = quoteIdentifier(`e${++this.#aliases}`);
     joined.joins.push(joinSql(item, 'true', sql`lateral (${rows}) ${text(alias)}`));
-    const repeated = names.find((name, index) => names.indexOf(name) !== index);
-    if (repeated !== undefined) throw syntaxProblem('select', `"${repeated}" is twice in ...${item.name}`);
+    requireDistinct(names, item);
     for (const name of names) {
       const value = text(`${alias}.${quoteIdentifier(name)}`);
       const aggregate = byName.get(name);
@@ -252,6 +245,40 @@ export class SelectBuilder {
       else this.#addAggregate(joined, name, calledSql(aggregate, value));
     }
     for (const count of counts) this.#addAggregate(joined, count.name, calledSql(count, text('*')));
+  }
+
+  /** The columns of related rows become lists of the outer one, which have the order of the rows. */
+  #spreadMany(
+    joined: Joined,
+    outer: Aliased,
+    {
+      item,
+      relationship,
+      path,
+    }: { readonly item: SelectedRelation; readonly relationship: Relationship; readonly path: string },
+  ): void {
+    if (hasAggregate(item.items)) {
+      throw queryProblem({
+        code: 'PGRST127',
+        message: 'Feature not implemented',
+        details: `Aggregates in ...${item.name.slice(0, 100)}, which can have several rows`,
+      });
+    }
+    const { rows, names } = this.#relatedRows(outer, relationship, item, path);
+    requireDistinct(names, item);
+    const alias = quoteIdentifier(`e${++this.#aliases}`);
+    const lists = names
+      .map(quoteIdentifier)
+      .map((name) => `coalesce(pg_catalog.json_agg("row".${name}), '[]') as ${name}`);
+    const list = text(lists.length === 0 ? 'null as "none"' : lists.join(', '));
+    const having = text(item.join === 'inner' ? ' having pg_catalog.count(*) operator(pg_catalog.>) 0' : '');
+    joined.joins.push(
+      joinSql(item, 'true', sql`lateral (select ${list} from (${rows}) "row"${having}) ${text(alias)}`),
+    );
+    for (const name of names) {
+      const value = `${alias}.${quoteIdentifier(name)}${joined.isGrouped ? '::pg_catalog.jsonb' : ''}`;
+      this.#addColumn(joined, name, text(`${value} as ${quoteIdentifier(name)}`));
+    }
   }
 
   /** The condition that connects the related rows with the outer row. */
@@ -347,4 +374,10 @@ function findRelation(items: readonly SelectItem[], name: string): SelectedRelat
 
 function isSameField(left: Field, right: Field): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
+}
+
+/** @throws Problem PGRST100 */
+function requireDistinct(names: readonly string[], { name: relation }: SelectedRelation): void {
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) throw syntaxProblem('select', `"${repeated}" is twice in ...${relation}`);
 }

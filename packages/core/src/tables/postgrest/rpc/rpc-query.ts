@@ -3,7 +3,7 @@ import type { GatewayResponse, Query, QueryInput } from '../../../ports/ports.ts
 import { type Fragment, toStatement } from '../../fragment.ts';
 import { isDatabaseError, ofRequest } from '../database-error.ts';
 import { postgrestProblem, syntaxProblem } from '../postgrest-problem.ts';
-import { preferenceApplied } from '../preferences.ts';
+import { preferenceApplied, preferredSettings } from '../preferences.ts';
 import { sql, text } from '../read/filter-sql.ts';
 import { pageSql } from '../read/page-sql.ts';
 import { parseReadQuery } from '../read/parse-query.ts';
@@ -172,6 +172,7 @@ function bodyQuery(parts: Omit<ValueParts, 'guards'>): Query {
 function valueQuery({ request: { preferences }, target, statement, guards, respond }: ValueParts): Query {
   return {
     ...toStatement('call', statement),
+    settings: preferredSettings(preferences),
     rowResponse: {
       rollsBack: preferences.tx === 'rollback',
       respond: ([body]) => respond(body ?? 'null'),
