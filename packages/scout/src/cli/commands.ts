@@ -110,7 +110,8 @@ export const commands: readonly Command[] = [
     aliases: [],
     operand: { name: 'other connection', isOptional: false },
     options: ['connection', 'json', 'no-owner', 'no-grants'],
-    description: 'print, and never run, the statements that give the database the schema of the other one',
+    description:
+      'print, and never run, the statements that give the database, or its named objects, the schema of the other one',
     isLong: true,
     load: async () => (await import('../diff/diff-command.ts')).runDiff,
   },

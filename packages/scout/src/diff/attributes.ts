@@ -1,4 +1,5 @@
 /** Changes of comments, owners, privileges and `DEPENDS ON EXTENSION` of an object that remains. */
+import type { DatabaseObject } from '../catalog/objects.ts';
 import { commentStatement } from '../ddl/comments.ts';
 import type { Item } from '../ddl/item.ts';
 import { type Grant, isSame, type ObjectGrants, privilegeStatements } from '../ddl/privileges.ts';
@@ -16,17 +17,20 @@ export interface Comparison {
   readonly current: Schema;
   readonly wanted: Schema;
   readonly options: DefinitionOptions;
+  /** Whether the object is compared. */
+  readonly isSelected: (object: DatabaseObject) => boolean;
 }
 
 /** @param lost the targets whose comments went with dropped elements */
 export function attributeChanges(
   { before, after }: ItemPair,
-  { current, wanted, options }: Comparison,
+  comparison: Comparison,
   lost: ReadonlySet<string>,
 ): readonly string[] {
+  const { current, wanted, options } = comparison;
   return [
     ...extensionChanges(current.extensions.get(before.key) ?? [], wanted.extensions.get(after.key) ?? []),
-    ...commentChanges({ before, after }, { current, wanted, options }, lost),
+    ...commentChanges({ before, after }, comparison, lost),
     ...(options.hasOwners && after.part === null ? ownerChanges({ before, after }, current) : []),
     ...(options.hasGrants && after.part === null ? allGrantChanges({ before, after }, lost) : []),
   ];

@@ -1,8 +1,10 @@
-/** `pgscout --diff <other connection>`: the statements that give a database the schema of another one. */
+/** `pgscout --diff <other connection> [name;…]`: the statements that give a database the schema of another one. */
 import type { CommandContext } from '../cli/command-context.ts';
-import { UsageError } from '../cli/errors.ts';
+import { type DatabaseObject, objectLine } from '../catalog/objects.ts';
+import { CommandError, UsageError } from '../cli/errors.ts';
 import type { ConnectionName } from '../connection/connection-name.ts';
 import { definitionOptions } from '../ddl/definition-text.ts';
+import { selectObjects, splitNames } from '../ddl/select-objects.ts';
 import { printJson } from '../output/print-json.ts';
 import { diffText, equalText, toJson } from './diff-text.ts';
 import { planChanges } from './plan.ts';
@@ -21,10 +23,9 @@ export async function runDiff({
   progress,
   withConnection,
 }: CommandContext): Promise<number> {
-  const [other, ...rest] = operands;
-  if (other === undefined || rest.length > 0) {
-    throw new UsageError('--diff: needs one connection, as in --diff=production');
-  }
+  const [other, ...texts] = operands;
+  if (other === undefined) throw new UsageError('--diff: needs a connection, as in --diff=production');
+  const names = splitNames(texts);
   const read = (selected?: string): Promise<Side> =>
     withConnection(async ({ client, name }) => ({ schema: await readSchema(client, progress), name }), selected);
   // One after the other: both can ask for a password.
@@ -34,6 +35,7 @@ export async function runDiff({
     current: current.schema,
     wanted: wanted.schema,
     options: definitionOptions(options),
+    isSelected: selectByName([current.schema, wanted.schema], names),
   });
   if (options.has('json')) printJson(process, plan.changes.map(toJson));
   else if (plan.changes.length > 0) {
@@ -41,4 +43,19 @@ export async function runDiff({
   }
   if (plan.changes.length === 0) process.stderr.write(equalText(plan));
   return 0;
+}
+
+/**
+ * Returns whether an object of one of the databases has one of the names; without names, all objects have.
+ * @throws CommandError for names that no object of the databases has
+ */
+function selectByName(schemas: readonly Schema[], names: readonly string[]): (object: DatabaseObject) => boolean {
+  if (names.length === 0) return () => true;
+  const all = schemas.map(({ objects }) => [...objects.values()]);
+  const { missing } = selectObjects(all.flat(), names);
+  if (missing.length > 0) throw new CommandError(missing.join('\n'));
+  // A table of one database must not select the triggers of the other by its oid.
+  const selected = all.flatMap((objects) => selectObjects(objects, names).objects);
+  const lines = new Set(selected.map((object) => objectLine(object)));
+  return (object) => lines.has(objectLine(object));
 }

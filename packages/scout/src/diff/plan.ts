@@ -1,4 +1,5 @@
 /** The changes that turn one schema into another, in an order in which they can be run. */
+import { objectLine } from '../catalog/objects.ts';
 import { orderItems } from '../ddl/order.ts';
 import { type Affected, findAffected } from './affected.ts';
 import { addedLabels } from './alter-item.ts';
@@ -9,7 +10,7 @@ import { columnOrderNotes } from './column-order.ts';
 import { compareElements } from './compare.ts';
 import { Creations } from './creations.ts';
 import { type Drop, orderDrops } from './drop-order.ts';
-import { createGraph } from './element-graph.ts';
+import { createGraph, type ElementGraph } from './element-graph.ts';
 import { type Element, elementsOf } from './elements.ts';
 import { missingRoleNotes } from './missing-roles.ts';
 import { renameLateDrops } from './late-drops.ts';
@@ -28,7 +29,11 @@ export function planChanges(comparison: Comparison): Plan {
     const next = after.get(element.identity);
     return next !== undefined && compareElements(element, next, current.version) !== 'rebuild';
   });
-  const affected = withDefaultPrivileges(findAffected(graph, changedElements(graph, after)), before, after);
+  const affected = withDefaultPrivileges(
+    findAffected(graph, selectedElements(graph, after, comparison)),
+    before,
+    after,
+  );
   const drops = orderDrops(graph, affected);
   const late = renameLateDrops(drops.last, current, wanted);
   const remaining = new Map(
@@ -44,10 +49,34 @@ export function planChanges(comparison: Comparison): Plan {
     ...late.map((drop) => dropChange(drop, after)),
     ...refreshes(affected, after),
   ];
+  const isPlanned = isPlannedObject(comparison, affected);
+  const planned = changes.filter(({ object }) => isPlanned(object));
+  const compared = new Map([...after].filter(([, { object }]) => isPlanned(object)));
   return {
-    changes: joinChanges(changes),
-    notes: [...creations.notes(), ...columnOrderNotes(remaining, after), ...missingRoleNotes(changes, comparison)],
+    changes: joinChanges(planned),
+    notes: [...creations.notes(), ...columnOrderNotes(remaining, compared), ...missingRoleNotes(planned, comparison)],
   };
+}
+
+/** Returns the changed elements of the selected objects. */
+function selectedElements(
+  graph: ElementGraph,
+  after: ReadonlyMap<string, Element>,
+  { isSelected }: Comparison,
+): Affected {
+  const { dropped, retyped } = changedElements(graph, after);
+  const select = (elements: ReadonlySet<Element>): ReadonlySet<Element> =>
+    new Set([...elements].filter(({ object }) => isSelected(object)));
+  return { dropped: select(dropped), retyped: select(retyped) };
+}
+
+/** Selected objects, and those that a change of them requires to be dropped and created again, or whose columns get another type. */
+function isPlannedObject(
+  { isSelected }: Comparison,
+  { dropped, retyped }: Affected,
+): (object: Change['object']) => boolean {
+  const lines = new Set([...dropped, ...retyped].map(({ object }) => objectLine(object)));
+  return (object) => isSelected(object) || lines.has(objectLine(object));
 }
 
 function alteration(object: Change['object'], statements: readonly Statement[]): readonly Change[] {

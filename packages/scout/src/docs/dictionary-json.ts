@@ -19,10 +19,12 @@ function objectJson({ object: { kind, name, qualifiedName }, comment }: Relation
 }
 
 function relationJson(relation: Relation): Json {
-  const { columns, constraints, partitionOf } = relation;
+  const { columns, constraints, details, partitionOf, partitionBound, partitionKey } = relation;
   return {
     ...objectJson(relation),
     partitionOf,
+    partitionBound,
+    partitionKey,
     columns: columns.map(({ isNotNull, value, ...column }) => ({ ...columnJson(column), isNotNull, value })),
     constraints: constraints.map(({ name, columns: names, definition, references }) => ({
       name,
@@ -30,6 +32,7 @@ function relationJson(relation: Relation): Json {
       definition,
       references: references?.qualifiedName ?? null,
     })),
+    details,
   };
 }
 

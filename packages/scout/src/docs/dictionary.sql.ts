@@ -8,7 +8,9 @@ export const relationsSql: string = `
 select c.oid::text as oid, pg_catalog.obj_description(c.oid, 'pg_class') as comment,
   (select format('%I.%I', n.nspname, p.relname) from pg_catalog.pg_inherits i
     join pg_catalog.pg_class p on p.oid = i.inhparent join pg_catalog.pg_namespace n on n.oid = p.relnamespace
-    where i.inhrelid = c.oid and c.relispartition limit 1) as "partitionOf"
+    where i.inhrelid = c.oid and c.relispartition limit 1) as "partitionOf",
+  pg_catalog.pg_get_expr(c.relpartbound, c.oid) as "partitionBound",
+  case when c.relkind = 'p' then pg_catalog.pg_get_partkeydef(c.oid) end as "partitionKey"
 from pg_catalog.pg_class c where c.oid = any($1::oid[]) and c.relkind <> 'S'`;
 
 const columnsOf = (relations: string): string => `
@@ -42,6 +44,24 @@ left join pg_catalog.pg_class r on r.oid = k.confrelid
 left join pg_catalog.pg_namespace n on n.oid = r.relnamespace
 where k.conrelid = any($1::oid[]) and k.contype in ('p', 'u', 'f', 'x', 'c')
 order by k.conrelid, array_position(array['p', 'u', 'f', 'x', 'c'], k.contype::text), k.conname collate "C"`;
+
+/** Indexes without those of constraints, triggers and policies. */
+export const detailsSql: string = `
+select * from (select i.indrelid::text as relation, 'index' as kind, quote_ident(c.relname) as name, pg_catalog.pg_get_indexdef(i.indexrelid) as definition
+from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indexrelid
+where i.indrelid = any($1::oid[]) and not exists (select from pg_catalog.pg_constraint k
+  where k.conindid = i.indexrelid and k.contype in ('p', 'u', 'x'))
+union all
+select t.tgrelid::text, 'trigger', quote_ident(t.tgname), pg_catalog.pg_get_triggerdef(t.oid)
+from pg_catalog.pg_trigger t where t.tgrelid = any($1::oid[]) and not t.tgisinternal and t.tgparentid = 0
+union all
+select p.polrelid::text, 'policy', quote_ident(p.polname), concat_ws(' ', case when not p.polpermissive then 'AS RESTRICTIVE' end,
+  'FOR ' || case p.polcmd when 'r' then 'SELECT' when 'a' then 'INSERT' when 'w' then 'UPDATE' when 'd' then 'DELETE' else 'ALL' end,
+  'TO ' || (select string_agg(case r.oid when 0 then 'PUBLIC' else quote_ident(pg_catalog.pg_get_userbyid(r.oid)) end, ', ' order by r.n)
+    from unnest(p.polroles) with ordinality r (oid, n)),
+  'USING (' || pg_catalog.pg_get_expr(p.polqual, p.polrelid) || ')', 'WITH CHECK (' || pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid) || ')')
+from pg_catalog.pg_policy p where p.polrelid = any($1::oid[])) d
+order by relation, kind, name collate "C"`;
 
 export const typesSql: string = `
 select t.oid::text as oid, t.typrelid::text as relation, t.typnotnull as "isNotNull", t.typdefault as "defaultText",

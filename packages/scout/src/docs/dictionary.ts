@@ -7,6 +7,7 @@ import {
   attributesSql,
   columnsSql,
   constraintsSql,
+  detailsSql,
   relationsSql,
   routinesSql,
   schemasSql,
@@ -52,11 +53,24 @@ export interface Constraint {
   } | null;
 }
 
+/** An index without a constraint, a trigger or a policy. */
+export interface Detail {
+  readonly kind: 'index' | 'trigger' | 'policy';
+  readonly name: string;
+  readonly definition: string;
+}
+
 /** A table, foreign table, view or materialized view. */
 export interface Relation extends Entry {
   readonly columns: readonly Column[];
   readonly constraints: readonly Constraint[];
+  /** Sorted by kind and name. */
+  readonly details: readonly Detail[];
   readonly partitionOf: string | null;
+  /** The values of a partition, such as `FOR VALUES FROM (1) TO (9)`. */
+  readonly partitionBound: string | null;
+  /** How the table is divided, such as `RANGE (day)`. */
+  readonly partitionKey: string | null;
 }
 
 export interface TypeEntry extends Entry {
@@ -90,6 +104,12 @@ export interface SchemaEntry {
 interface Row {
   readonly oid: string;
   readonly comment: string | null;
+}
+
+type RelationRow = Row & Pick<Relation, 'partitionOf' | 'partitionBound' | 'partitionKey'>;
+
+interface DetailRow extends Detail {
+  readonly relation: string;
 }
 
 interface RoutineRow extends Row, Pick<Routine, 'arguments' | 'result' | 'gatewayName'> {
@@ -170,12 +190,16 @@ interface EntryQuery<CatalogRow, Result> {
 async function readRelations(source: CatalogSource, objects: readonly DatabaseObject[]): Promise<readonly Relation[]> {
   const columns = groupBy(await source.read<ColumnRow>('pg_class', columnsSql), ({ relation }) => relation);
   const constraints = groupBy(await source.read<ConstraintRow>('pg_class', constraintsSql), ({ relation }) => relation);
+  const details = groupBy(await source.read<DetailRow>('pg_class', detailsSql), ({ relation }) => relation);
   return readEntries(source, objects, {
     catalog: 'pg_class',
     sql: relationsSql,
-    create: ({ oid, partitionOf }: Row & Pick<Relation, 'partitionOf'>, entry) => ({
+    create: ({ oid, partitionOf, partitionBound, partitionKey }: RelationRow, entry) => ({
       ...entry,
       partitionOf,
+      partitionBound,
+      partitionKey,
+      details: (details.get(oid) ?? []).map(({ kind, name, definition }) => ({ kind, name, definition })),
       columns: (columns.get(oid) ?? []).map((row) => toColumn(row, entry.object)),
       constraints: (constraints.get(oid) ?? []).map(toConstraint),
     }),

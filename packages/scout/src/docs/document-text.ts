@@ -60,14 +60,25 @@ function heading({ object: { kind, qualifiedName } }: Relation | TypeEntry | Rou
 }
 
 function relationSections(relation: Relation): readonly string[] {
-  const { object, columns, constraints, partitionOf } = relation;
+  const { object, columns, constraints, details } = relation;
   const isView = object.kind === 'VIEW' || object.kind === 'MATERIALIZED VIEW';
   return [
     heading(relation),
     commentBlock(relation),
-    ...(partitionOf === null ? [] : [`Partition of ${code(partitionOf)}.\n`]),
+    ...partitionText(relation),
     ...(columns.length === 0 ? [] : [isView ? attributeTable(columns) : columnTable(columns, constraints)]),
-    ...list(constraints.map(({ name, definition }) => `${code(name)}: ${code(definition)}`)),
+    ...list([
+      ...constraints.map(({ name, definition }) => `${code(name)}: ${code(definition)}`),
+      ...details.map(({ kind, name, definition }) => `${kind} ${code(name)}: ${code(definition)}`),
+    ]),
+  ];
+}
+
+function partitionText({ partitionOf, partitionBound, partitionKey }: Relation): readonly string[] {
+  const bound = partitionBound === null ? '' : `: ${code(partitionBound)}`;
+  return [
+    ...(partitionOf === null ? [] : [`Partition of ${code(partitionOf)}${bound}\n`]),
+    ...(partitionKey === null ? [] : [`Partitioned by ${code(partitionKey)}\n`]),
   ];
 }
 

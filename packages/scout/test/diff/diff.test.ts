@@ -1,6 +1,6 @@
 import { useDatabase } from '@pgway/testing';
 import { expect, test } from 'vitest';
-import { change, diff } from '../support/changed-database.ts';
+import { change, database, diff, runScript } from '../support/changed-database.ts';
 import { isPlain, scout } from '../support/scout.ts';
 
 const current = useDatabase(`
@@ -96,9 +96,42 @@ test('errors of the other connection name it, without the password', async () =>
     stdout: '',
     stderr: 'pgscout: no connection "tset" in the settings files; pass a connection string\n',
   });
-  expect(await scout(['--diff', 'a', 'b', '-c', current.connectionString])).toEqual({
-    code: 2,
+});
+
+test('names select the objects, and what has to be created again with them', async () => {
+  const before = await database(`
+    create table film (id int, note varchar(3));
+    create view notes as select note from film;
+    create table rental (id int);
+    create view rentals as select id from rental;
+    create function gone() returns int language sql as 'select 1'`);
+  const after = await database(`
+    create table film (id int, note text);
+    create view notes as select note from film;
+    create table rental (id bigint, day date);
+    create view rentals as select id from rental;
+    create table fresh (id int);
+    create table other (id int)`);
+  const statements = async (...names: readonly string[]): Promise<readonly string[]> => {
+    const { stdout, code } = await diff(before, after, '--no-owner', '--json', ...names);
+    expect(code).toBe(0);
+    return (JSON.parse(stdout) as { action: string; qualifiedName: string }[]).map(
+      ({ action, qualifiedName }) => `${action} ${qualifiedName}`,
+    );
+  };
+  expect(await statements('film;public.fresh')).toEqual([
+    'drop public.notes',
+    'alter public.film',
+    'create public.fresh',
+    'create public.notes',
+  ]);
+  expect(await statements('gone')).toEqual(['drop public.gone()']);
+  expect(await diff(before, after, 'flim')).toEqual({
+    code: 1,
     stdout: '',
-    stderr: 'pgscout: --diff: needs one connection, as in --diff=production\n',
+    stderr: 'pgscout: no object is named "flim"; did you mean film?\n',
   });
+  const { stdout } = await diff(before, after, 'film', 'gone', '--no-owner');
+  await runScript(before, stdout);
+  expect(await diff(before, after, 'film', 'gone', '--no-owner')).toMatchObject({ code: 0, stdout: '' });
 });

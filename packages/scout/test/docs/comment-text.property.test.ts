@@ -29,6 +29,9 @@ function dictionary(id: string, comment: string, columnComment: string): readonl
     columns: [{ ...column, id: `COLUMN ${id}.b`, target: '', comment: columnComment }],
     constraints: [],
     partitionOf: id,
+    partitionBound: id,
+    partitionKey: id,
+    details: [{ kind: 'index', name: id, definition: id }] as const,
   };
   return [{ name: id, schema: null, relations: [table], types: [], routines: [] }];
 }

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { useDatabase } from '@pgway/testing';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
 import { type Outcome, scout } from '../support/scout.ts';
 
@@ -211,7 +211,8 @@ erDiagram
   "shop.film" ||--o| "rental" : "film"
 \`\`\`
 `);
-  expect(stdout).toContain('<!-- /pgscout -->\n\nPartition of `other.rental`.\n');
+  expect(stdout).toContain('<!-- /pgscout -->\n\nPartitioned by `RANGE (film)`\n');
+  expect(stdout).toContain('<!-- /pgscout -->\n\nPartition of `other.rental`: `FOR VALUES FROM (1) TO (9)`\n');
 });
 
 test('keys of several columns are in the list only', async () => {
@@ -260,6 +261,9 @@ test('--json has the same data', async () => {
           qualifiedName: 'shop.language',
           comment: null,
           partitionOf: null,
+          partitionBound: null,
+          partitionKey: null,
+          details: [],
           columns: [
             { name: 'id', type: 'integer', comment: null, isNotNull: true, value: null },
             { name: 'name', type: 'text', comment: null, isNotNull: true, value: null },
@@ -327,4 +331,24 @@ test('--output writes a file, and keeps one with edited comments or of another p
   });
   expect(await readFile(join(folder, 'other.md'), 'utf8')).toBe('# Notes\n');
   expect(await write('x.md', '--json')).toMatchObject({ code: 2, stdout: '' });
+});
+
+test('indexes, triggers and policies of a table', async () => {
+  await database.query(`
+    create schema rules;
+    create table rules.t (id int primary key, a text);
+    create index by_a on rules.t (lower(a)) where id > 1;
+    create function rules.f() returns trigger language plpgsql as 'begin return new; end';
+    create trigger touch before update on rules.t for each row execute function rules.f();
+    create policy own on rules.t as restrictive for select using (a = current_user);
+    create policy "all" on rules.t with check (id > 0)`);
+  onTestFinished(async () => {
+    await database.query('drop schema rules cascade');
+  });
+  expect((await docs('rules.t')).stdout).toContain(`- \`t_pkey\`: \`PRIMARY KEY (id)\`
+- index \`by_a\`: \`CREATE INDEX by_a ON rules.t USING btree (lower(a)) WHERE (id > 1)\`
+- policy \`"all"\`: \`FOR ALL TO PUBLIC WITH CHECK ((id > 0))\`
+- policy \`own\`: \`AS RESTRICTIVE FOR SELECT TO PUBLIC USING ((a = CURRENT_USER))\`
+- trigger \`touch\`: \`CREATE TRIGGER touch BEFORE UPDATE ON rules.t FOR EACH ROW EXECUTE FUNCTION rules.f()\`
+`);
 });

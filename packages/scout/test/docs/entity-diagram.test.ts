@@ -22,6 +22,9 @@ function tables(count: number, columns: number, references: number): readonly Re
       target: '',
       comment: null,
       partitionOf: null,
+      partitionBound: null,
+      partitionKey: null,
+      details: [],
       columns: Array.from({ length: columns }, (__, number) => ({
         id: '',
         target: '',
