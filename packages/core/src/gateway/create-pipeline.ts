@@ -54,6 +54,9 @@ export function createPipeline(
     },
     sessionSettings: providedSettings,
     provideConnection: provide,
+    // Batches have other values: with all properties here, the copies that they make have the same fast shape.
+    transactionContinues: false,
+    hasClaimedKey: false,
     hooks,
     responseCache: cache.responses,
     // A hook may refuse one caller and not another, and a claim of the caller may select the database.

@@ -93,8 +93,8 @@ export interface ExecutionContext extends NoticeEventContext {
   readonly traceparent: TraceparentLookup | null;
   /** Null: calls run under the role of their connection. */
   readonly databaseRole: DatabaseRole | null;
-  /** Whether the transaction of a call continues after it, so that the settings of the call are restored. Default false. */
-  readonly transactionContinues?: boolean;
+  /** Whether the transaction of a call continues after it, so that the settings of the call are restored. */
+  readonly transactionContinues: boolean;
   /** Asks the host for the connection of a request; it resolves to null for a pooled one. Null: the host provides none. */
   readonly provideConnection: ((request: GatewayRequest, endpoint: Endpoint) => Promise<ProvidedRunner | null>) | null;
 }
@@ -222,7 +222,7 @@ function runOn(
   notice: NoticeListener,
 ): Promise<CallResult> {
   const { call, format, request, tapRows, onCancellable, trial = null } = input;
-  const isHostConnection = input.isHostConnection ?? context.transactionContinues === true;
+  const isHostConnection = input.isHostConnection ?? context.transactionContinues;
   const { endpoint, latency, sessionUse } = call.candidate;
   const holdLimit = selectHoldLimit(input);
   const { slowClientTimeout, invalidation } = context;

@@ -102,8 +102,6 @@ class ItemRequest implements GatewayRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly remoteAddress: string | undefined;
-  readonly secure: boolean;
   readonly #batch: GatewayRequest;
   readonly #headers: ReadonlyMap<string, string>;
   readonly #body: Uint8Array | null;
@@ -114,11 +112,17 @@ class ItemRequest implements GatewayRequest {
     this.method = method;
     this.path = path;
     this.query = query;
-    this.remoteAddress = batch.remoteAddress;
-    this.secure = batch.secure;
     this.#batch = batch;
     this.#headers = body === null ? headers : new Map([...headers, ['content-type', 'application/json']]);
     this.#body = body;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#batch.remoteAddress;
+  }
+
+  get secure(): boolean {
+    return this.#batch.secure;
   }
 
   header(name: string): string | undefined {

@@ -88,7 +88,7 @@ class Batch {
     this.#input = input;
     this.#requests = new ItemRequests(request, pipeline.maxBodySize);
     this.#budget = new ResponseBudget(maxResponseSize);
-    this.#pipeline = { ...pipeline, ...this.#ownContext() };
+    this.#pipeline = this.#createPipeline();
     this.#routes = items.map((item, index) => forItem(index, () => findStaticRoute(item, pipeline)));
     const routes = this.#routes.map((route) => route?.targets ?? null);
     this.#onlyReads = routes.every((targets) => targets !== null && onlyReads(targets));
@@ -143,11 +143,12 @@ class Batch {
     return resultsToJson(this.#finished().map(({ result }) => result));
   }
 
-  /** The parts of the pipeline that differ from those of a request that comes alone. */
-  #ownContext(): Partial<RequestPipeline> {
-    const { invalidation } = this.#input.pipeline;
-    const { key } = this.#input;
+  /** Returns the pipeline of the requests, which differs from that of requests that come alone. */
+  #createPipeline(): RequestPipeline {
+    const { pipeline, key } = this.#input;
+    const { invalidation } = pipeline;
     return {
+      ...pipeline,
       // The transaction needs the primary, and values that no cache has.
       readRouting: null,
       responseCache: null,

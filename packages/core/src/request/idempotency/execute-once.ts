@@ -13,8 +13,8 @@ import type { KeyPruner } from './prune-keys.ts';
 export interface IdempotentContext extends ExecutionContext {
   readonly claimTypes: ClaimTypes;
   readonly keyPruner: KeyPruner | null;
-  /** Whether the transaction of the call has claimed a key already. Default false. */
-  readonly hasClaimedKey?: boolean;
+  /** Whether the transaction of the call has claimed a key already. */
+  readonly hasClaimedKey: boolean;
 }
 
 /** The headers of a stored response. */
@@ -35,7 +35,7 @@ export async function executeOnce(
   const idempotency = call.candidate.idempotency!;
   const key = readIdempotencyKey(input.request);
   if (key === null) {
-    if (idempotency.isRequired && context.hasClaimedKey !== true) throw missingKey();
+    if (idempotency.isRequired && !context.hasClaimedKey) throw missingKey();
     return execute(context, input);
   }
   const claim = createClaim(key, { call, caller }, idempotency, context.claimTypes);
