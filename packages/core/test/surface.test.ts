@@ -88,6 +88,7 @@ test('the names for connections of tools', () => {
     'ConnectionSetupError',
     'ConnectionStringError',
     'DatabaseError',
+    'cancelStatement',
     'openClient',
     'parseConnectionString',
   ]);
