@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Problem } from './problem.ts';
-import { arrayTexts, readElements, JsonError, readMembers, readJson, sliceToText } from './json-reader.ts';
+import { arrayTexts, JsonError, readJson } from './json-reader.ts';
+import { readElements, readMembers, sliceToText } from './json-slice.ts';
 
 const megabyte = 1024 * 1024;
 

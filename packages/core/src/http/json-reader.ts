@@ -1,13 +1,5 @@
+import { type JsonSlice, readElements, sliceToText } from './json-slice.ts';
 import { Problem } from './problem.ts';
-
-/** The position of a JSON value in its document. Nothing is converted: numbers keep all digits. */
-export interface JsonSlice {
-  readonly kind: 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object';
-  /** The text of the whole document. */
-  readonly text: string;
-  readonly start: number;
-  readonly end: number;
-}
 
 /** A syntax error, a duplicate key or too deep nesting. */
 export class JsonError extends Error {
@@ -41,36 +33,10 @@ const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
  */
 export function readJson(text: string): JsonSlice {
   const reader = new Reader(text, maxKeys);
-  const value = reader.value(reader.space(0), 0, null);
+  const value = reader.value(reader.space(0), 0);
   const rest = reader.space(value.end);
   if (rest < text.length) throw new JsonError('unexpected text after the value', rest);
   return value;
-}
-
-/** The members of an object that `readJson` has accepted, in order. */
-export function readMembers(object: JsonSlice): ReadonlyMap<string, JsonSlice> {
-  const members = new Map<string, JsonSlice>();
-  new Reader(object.text).value(object.start, 0, (key, value) => members.set(key!, value));
-  return members;
-}
-
-/** The elements of an array that `readJson` has accepted. */
-export function readElements(array: JsonSlice): readonly JsonSlice[] {
-  const items: JsonSlice[] = [];
-  new Reader(array.text).value(array.start, 0, (_, value) => items.push(value));
-  return items;
-}
-
-/** The JSON text of a value as it was sent. */
-export function sliceToJson({ text, start, end }: JsonSlice): string {
-  return text.slice(start, end);
-}
-
-/** The text of a string value; of every other kind the JSON text as it was sent. */
-export function sliceToText(slice: JsonSlice): string {
-  const raw = sliceToJson(slice);
-  if (slice.kind !== 'string') return raw;
-  return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
 }
 
 /**
@@ -80,8 +46,6 @@ export function sliceToText(slice: JsonSlice): string {
 export function arrayTexts(json: string): readonly string[] {
   return readElements(readJson(json)).flatMap((item) => (item.kind === 'null' ? [] : [sliceToText(item)]));
 }
-
-type Visit = (key: string | null, value: JsonSlice) => void;
 
 /** Returns the end of a match of the sticky pattern at `start`; null without one. */
 function matchEnd(pattern: RegExp, text: string, start: number): number | null {
@@ -112,17 +76,16 @@ class Reader {
     }
   }
 
-  /** @param visit called with the direct members or elements of the value */
-  value(start: number, depth: number, visit: Visit | null): JsonSlice {
+  value(start: number, depth: number): JsonSlice {
     if (depth > maxDepth) throw new JsonError(`nested deeper than ${maxDepth} levels`, start);
     const text = this.#text;
     switch (text[start]) {
       case '"':
         return this.#slice('string', start, this.#string(start));
       case '{':
-        return this.#slice('object', start, this.#object(start, depth, visit));
+        return this.#slice('object', start, this.#object(start, depth));
       case '[':
-        return this.#slice('array', start, this.#array(start, depth, visit));
+        return this.#slice('array', start, this.#array(start, depth));
       case 't':
       case 'f':
         return this.#slice('boolean', start, this.#literal(start));
@@ -169,12 +132,11 @@ class Reader {
     return matchEnd(numberPattern, this.#text, start) ?? this.#unexpected(start);
   }
 
-  #array(start: number, depth: number, visit: Visit | null): number {
+  #array(start: number, depth: number): number {
     let position = this.space(start + 1);
     if (this.#text[position] === ']') return position + 1;
     for (;;) {
-      const item = this.value(position, depth + 1, null);
-      visit?.(null, item);
+      const item = this.value(position, depth + 1);
       position = this.space(item.end);
       const next = this.#text[position];
       if (next === ']') return position + 1;
@@ -183,7 +145,7 @@ class Reader {
     }
   }
 
-  #object(start: number, depth: number, visit: Visit | null): number {
+  #object(start: number, depth: number): number {
     const keys = new Set<string>();
     let position = this.space(start + 1);
     if (this.#text[position] === '}') return position + 1;
@@ -197,8 +159,7 @@ class Reader {
       if (depth === 0 && keys.size > this.#maxKeys) throw tooManyKeys();
       position = this.space(keyEnd);
       if (this.#text[position] !== ':') this.#unexpected(position);
-      const member = this.value(this.space(position + 1), depth + 1, null);
-      visit?.(key, member);
+      const member = this.value(this.space(position + 1), depth + 1);
       position = this.space(member.end);
       const next = this.#text[position];
       if (next === '}') return position + 1;

@@ -35,6 +35,7 @@ describe('a cookie in the second half of its time', () => {
     authorize';`,
     {
       authentication: { cookie: { sliding: 3600 }, antiforgeryPath: '/api/antiforgery' },
+      batchPath: '/api/batch',
       commandCallback: ({ endpoint }) =>
         endpoint.name === 'hooked' ? { status: 418, headers: { 'Cache-Control': 'public' } } : undefined,
     },
@@ -69,6 +70,15 @@ describe('a cookie in the second half of its time', () => {
         /^pgway=[\w-]+\.\.[\w.-]+; Max-Age=3600; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/,
       );
     }
+  });
+
+  test('a batch renews the cookie once, in its headers, which scripts cannot read', async () => {
+    const item = { method: 'GET', path: '/api/cacheable' };
+    const answer = await gateway.send('POST /api/batch', { headers: await aged(), body: [item, item] });
+    expect(answer.headers.getSetCookie()).toEqual([expect.stringMatching(/^pgway=[^;]+; Max-Age=3600; .*HttpOnly/)]);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const result = { status: 200, headers: { 'cache-control': 'no-store' }, body: '1' };
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([200, [result, result]]);
   });
 
   test('an endpoint that needs no caller renews nothing and stays cacheable', async () => {

@@ -271,12 +271,43 @@ describe('references', () => {
     });
   });
 
-  test('references that search large responses again and again are refused', async () => {
+  test('references that search large responses again and again are refused; equal ones search once', async () => {
     const list = { method: 'POST', path: '/api/echo', body: { value: Array.from({ length: 40_000 }, () => 1) } };
-    const refs = Array.from({ length: 5_000 }, () => ({ $ref: '0/39999' }));
-    const refused = await batch([list, { method: 'POST', path: '/api/echo', body: { value: refs } }]);
-    expect(refused).toMatchObject({ status: 400, body: { type: 'urn:pgway:problem:batch-too-large', pointer: '/1' } });
+    const indexes = (of: (index: number) => number): object => ({
+      method: 'POST',
+      path: '/api/echo',
+      body: { value: Array.from({ length: 1_000 }, (_, index) => ({ $ref: `0/${of(index)}` })) },
+    });
+    const { status, body } = await batch([list, indexes(() => 39_999)]);
+    expect([status, body]).toMatchObject([200, [{}, { status: 200, body: Array.from({ length: 1_000 }, () => 1) }]]);
+    expect(await batch([list, indexes((index) => 39_000 + index)])).toEqual({
+      status: 400,
+      body: {
+        type: 'urn:pgway:problem:batch-too-large',
+        title: 'The batch is larger than this server accepts',
+        status: 400,
+        detail: 'The batch has too many references to large responses.',
+        pointer: '/1',
+      },
+    });
   });
+
+  test.each(['0/__proto__', '0/constructor', '0/length', '0/01', '0/-1', '0/999999999', '0/name/0'])(
+    '%s is no value of the response',
+    async (text) => {
+      const echo = { method: 'POST', path: '/api/echo', body: { value: { $ref: text } } };
+      expect(await batch([addAda, echo])).toEqual({
+        status: 400,
+        body: {
+          type: 'urn:pgway:problem:invalid-batch',
+          title: 'The batch is not valid',
+          status: 400,
+          detail: `The response to the earlier request has no value at "${text}".`,
+          pointer: '/1',
+        },
+      });
+    },
+  );
 });
 
 describe('the transaction', () => {

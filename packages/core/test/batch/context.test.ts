@@ -242,6 +242,29 @@ test('procedures run in the transaction, and one that commits is refused', async
   expect(await gateway.database.query('select count(*)::int as count from t')).toEqual([{ count: 2 }]);
 });
 
+test('cookies of the requests are headers of the batch', async () => {
+  const gateway = await startGateway(
+    `create function remember(_value text) returns text language plpgsql as $$
+       begin
+         perform set_config('response.headers', format('[{"set-cookie":"last=%s; HttpOnly"},{"x-last":"%s"}]', _value, _value), true);
+         return _value;
+       end $$;
+     comment on function remember is E'HTTP POST\nresponse_settings';`,
+    { batchPath: '/batch' },
+  );
+  onTestFinished(() => gateway.close());
+  const [a, b] = [post('/api/remember', { value: 'a' }), post('/api/remember', { value: 'b' })];
+  const { status, body, headers } = await batch(gateway, [a, b]);
+  expect(headers.getSetCookie()).toEqual(['last=a; HttpOnly', 'last=b; HttpOnly']);
+  expect([status, body]).toEqual([
+    200,
+    [
+      { status: 200, headers: { 'x-last': 'a' }, body: 'a' },
+      { status: 200, headers: { 'x-last': 'b' }, body: 'b' },
+    ],
+  ]);
+});
+
 test('a batch of idempotent requests is repeated after a serialization failure, others are not', async () => {
   const gateway = await startGateway(
     `create sequence attempts;

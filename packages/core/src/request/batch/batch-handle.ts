@@ -151,7 +151,9 @@ async function respond(
   request: GatewayRequest,
   { readRouting }: RequestPipeline,
 ): Promise<GatewayResponse> {
-  const response = withCallerHeaders({ kind: 'whole', status: 200, headers: jsonHeaders, body }, findCaller(items));
+  const cookies = items.flatMap(({ result }) => result.cookies.flatMap((cookie) => ['set-cookie', cookie]));
+  const headers = cookies.length === 0 ? jsonHeaders : [...jsonHeaders, ...cookies];
+  const response = withCallerHeaders({ kind: 'whole', status: 200, headers, body }, findCaller(items));
   if (readRouting === null) return response;
   const consistency = readConsistency(request);
   const writes = items.some(({ call }) => call !== null && getsToken(call.candidate.endpoint, consistency));

@@ -1,4 +1,5 @@
-import { type JsonSlice, readElements, readMembers, sliceToText, truncateKey } from '../../http/json-reader.ts';
+import { truncateKey } from '../../http/json-reader.ts';
+import { type JsonSlice, readElements, readMembers, sliceToText } from '../../http/json-slice.ts';
 import { Problem } from '../../http/problem.ts';
 import { methods } from '../../endpoints/endpoint.ts';
 import { findReferences, type PlacedReference, readReference, type Reference } from './references.ts';

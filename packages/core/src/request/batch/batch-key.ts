@@ -1,5 +1,5 @@
 import { type AccessControl, anyCaller, authorize } from '../../auth/authorize.ts';
-import { type JsonSlice, sliceToJson } from '../../http/json-reader.ts';
+import { type JsonSlice, sliceToJson } from '../../http/json-slice.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { Caller } from '../../ports/ports.ts';
 import { type Call, type Database, DatabaseError, type IsolationLevel, type Step } from '../../postgres/port.ts';

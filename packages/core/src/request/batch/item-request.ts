@@ -1,4 +1,4 @@
-import { type JsonSlice, sliceToText } from '../../http/json-reader.ts';
+import { type JsonSlice, sliceToText } from '../../http/json-slice.ts';
 import { Problem } from '../../http/problem.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { BatchItem } from './batch-items.ts';
@@ -50,8 +50,7 @@ export class ItemRequests {
    * @throws Problem `invalid-batch`, `batch-too-large`
    */
   create(item: BatchItem, bodyOf: (item: number) => string | null): GatewayRequest {
-    const resolve = (reference: Reference): JsonSlice =>
-      this.#count(this.#resolver.resolve(reference, bodyOf(reference.item)));
+    const resolve = (reference: Reference): JsonSlice => this.#count(this.#resolver.resolve(reference, bodyOf));
     const uri = item.path
       .map((piece) => (typeof piece === 'string' ? piece : encodePart(piece, resolve(piece))))
       .join('');

@@ -1,12 +1,13 @@
 import { Problem } from '../../http/problem.ts';
 import type { GatewayResponse, HeaderList, WholeResponse } from '../../http/response.ts';
-import { JsonError, readJson } from '../../http/json-reader.ts';
 
 /** The response to one request of a batch, as part of the response to the batch. */
 export interface ItemResult {
   readonly status: number;
-  /** Without the content type. */
+  /** Without the content type and cookies. */
   readonly headers: HeaderList;
+  /** The values of `Set-Cookie` without refreshed credentials. They are headers of the batch: scripts must not read `HttpOnly` cookies. */
+  readonly cookies: readonly string[];
   /** JSON text; null: no body. */
   readonly body: string | Buffer | null;
   /** Releases the memory behind the body; null: other code may use it too. */
@@ -45,15 +46,21 @@ export class ResponseBudget {
   }
 }
 
+interface ItemContext {
+  readonly budget: ResponseBudget;
+  /** Whether the gateway has made the JSON of the body. */
+  readonly isOwnJson: boolean;
+  /** The refreshed credentials of the caller, which the response to the batch has once. */
+  readonly refreshed: HeaderList;
+}
+
 /**
  * Reads the whole response to a request of a batch.
- * @param isOwnJson whether the gateway has made the JSON of the body
  * @throws Problem `batch-too-large`; the error of a stream
  */
 export async function readResult(
   response: GatewayResponse,
-  budget: ResponseBudget,
-  isOwnJson: boolean,
+  { budget, isOwnJson, refreshed }: ItemContext,
 ): Promise<ItemResult> {
   const whole = response.kind === 'whole' ? response : await readStream(response, budget);
   const { status, body, memory = null } = whole;
@@ -61,7 +68,7 @@ export async function readResult(
   const contentType = findHeader(whole.headers, 'content-type');
   return {
     status,
-    headers: withoutHeaders(whole.headers),
+    ...splitHeaders(whole.headers, refreshed),
     body: body === null ? null : toJson(toBuffer(body), { contentType, isOwnJson }),
     release: memory === null ? null : () => memory.release(),
   };
@@ -112,11 +119,10 @@ function toJson(body: Buffer, { contentType, isOwnJson }: BodyKind): string | Bu
 
 function isJson(text: string): boolean {
   try {
-    readJson(text);
+    JSON.parse(text);
     return true;
-  } catch (error) {
-    if (error instanceof JsonError || error instanceof Problem) return false;
-    throw error;
+  } catch {
+    return false;
   }
 }
 
@@ -128,8 +134,23 @@ function findHeader(headers: HeaderList, name: string): string | undefined {
 /** The content type is clear from the body; `vary` is about the whole response. */
 const leftOut: ReadonlySet<string> = new Set(['content-type', 'content-length', 'vary']);
 
-function withoutHeaders(headers: HeaderList): HeaderList {
-  return headers.filter((_, index) => !leftOut.has(headers[index - (index % 2)]!));
+function splitHeaders(headers: HeaderList, refreshed: HeaderList): Pick<ItemResult, 'headers' | 'cookies'> {
+  const own: string[] = [];
+  const cookies: string[] = [];
+  for (let index = 0; index < headers.length; index += 2) {
+    const [name, value] = [headers[index]!, headers[index + 1]!];
+    if (leftOut.has(name) || hasHeader(refreshed, name, value)) continue;
+    if (name === 'set-cookie') cookies.push(value);
+    else own.push(name, value);
+  }
+  return { headers: own, cookies };
+}
+
+function hasHeader(headers: HeaderList, name: string, value: string): boolean {
+  for (let index = 0; index < headers.length; index += 2) {
+    if (headers[index]!.toLowerCase() === name && headers[index + 1] === value) return true;
+  }
+  return false;
 }
 
 const [open, separator, close] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];

@@ -1,13 +1,13 @@
+import { truncateKey } from '../../http/json-reader.ts';
 import {
+  documentSlice,
   type JsonSlice,
-  JsonError,
   readElements,
-  readJson,
   readMembers,
   sliceToJson,
   sliceToText,
-  truncateKey,
-} from '../../http/json-reader.ts';
+  visitChildren,
+} from '../../http/json-slice.ts';
 import { Problem } from '../../http/problem.ts';
 
 /** A value in the response to an earlier request of the batch: `{"$ref": "0/id"}`. */
@@ -74,44 +74,52 @@ export function readReference(value: JsonSlice): Reference | null {
 }
 
 /** Characters of responses that the references of one batch may search: searching blocks other requests. */
-const maxSearched = 32 * 1024 * 1024;
+const maxSearched = 16 * 1024 * 1024;
 
 /** Finds the values of references in the responses of a batch. */
 export class ReferenceResolver {
-  readonly #documents = new Map<number, JsonSlice>();
+  readonly #documents = new Map<number, JsonSlice | null>();
+  /** By text of the reference. */
+  readonly #values = new Map<string, JsonSlice>();
   #searched = 0;
 
   /**
    * Returns the value that a reference stands for.
-   * @param body the JSON text of the response; null for a response without a body
+   * @param bodyOf returns the JSON text of a response; null for a response without a body
    * @throws Problem `invalid-batch` when the response has no such value, `batch-too-large` for too many references to large responses
    */
-  resolve({ item, path, text }: Reference, body: string | null): JsonSlice {
-    const document = body === null ? null : (this.#documents.get(item) ?? readBody(body, text));
-    if (document !== null) this.#documents.set(item, document);
-    let value = document;
+  resolve({ item, path, text }: Reference, bodyOf: (item: number) => string | null): JsonSlice {
+    const known = this.#values.get(text);
+    if (known !== undefined) return known;
+    let value = this.#document(item, bodyOf);
     for (const part of path) value = value === null ? null : this.#child(value, part);
-    if (value !== null) return value;
-    throw invalid(`The response to the earlier request has no value at ${quote(text)}.`);
+    if (value === null) throw invalid(`The response to the earlier request has no value at ${quote(text)}.`);
+    this.#values.set(text, value);
+    return value;
+  }
+
+  #document(item: number, bodyOf: (item: number) => string | null): JsonSlice | null {
+    const known = this.#documents.get(item);
+    if (known !== undefined) return known;
+    const body = bodyOf(item);
+    const document = body === null ? null : documentSlice(body);
+    this.#documents.set(item, document);
+    return document;
   }
 
   #child(value: JsonSlice, part: string): JsonSlice | null {
-    this.#searched += value.end - value.start;
-    if (this.#searched > maxSearched) {
-      throw new Problem('batch-too-large', { detail: 'The batch has too many references to large responses.' });
-    }
-    if (value.kind === 'object') return readMembers(value).get(part) ?? null;
-    if (value.kind !== 'array' || !/^(?:0|[1-9]\d{0,8})$/.test(part)) return null;
-    return readElements(value)[Number(part)] ?? null;
-  }
-}
-
-function readBody(body: string, text: string): JsonSlice {
-  try {
-    return readJson(body);
-  } catch (error) {
-    if (!(error instanceof JsonError || error instanceof Problem)) throw error;
-    throw invalid(`The response that ${quote(text)} refers to cannot be read: ${error.message}.`);
+    const index = value.kind === 'array' && /^(?:0|[1-9]\d{0,8})$/.test(part) ? Number(part) : null;
+    if (index === null && value.kind !== 'object') return null;
+    let child: JsonSlice | null = null;
+    let position = 0;
+    const end = visitChildren(value, (key, each) => {
+      if (index === null ? key === part : position++ === index) child = each;
+      // Of equal keys, the last one counts.
+      return index === null || child === null;
+    });
+    this.#searched += end - value.start;
+    if (this.#searched <= maxSearched) return child;
+    throw new Problem('batch-too-large', { detail: 'The batch has too many references to large responses.' });
   }
 }
 

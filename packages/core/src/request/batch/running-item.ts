@@ -80,7 +80,8 @@ export class RunningItem {
     const { response, call, caller } = attempt;
     const isOwnJson = pipeline.hooks === null && call?.candidate.endpoint.contentType === null;
     try {
-      const result = await readResult(limited === null ? response! : limited.finish(response)!, budget, isOwnJson);
+      const whole = limited === null ? response! : limited.finish(response)!;
+      const result = await readResult(whole, { budget, isOwnJson, refreshed: caller?.headers ?? [] });
       if (result.status >= 400) throw refusal(result);
       return { kind: 'finished', result, caller, call };
     } catch (error) {

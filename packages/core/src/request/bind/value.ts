@@ -1,14 +1,8 @@
 import { Problem } from '../../http/problem.ts';
 import type { Endpoint, EndpointParameter, ParameterField } from '../../endpoints/endpoint.ts';
 import type { NamedType } from '../../endpoints/named-type.ts';
-import {
-  readElements,
-  sliceToJson,
-  type JsonSlice,
-  readMembers,
-  sliceToText,
-  truncateKey,
-} from '../../http/json-reader.ts';
+import { truncateKey } from '../../http/json-reader.ts';
+import { readElements, sliceToJson, type JsonSlice, readMembers, sliceToText } from '../../http/json-slice.ts';
 import { arrayLiteral, nestedArrayLiteral, hstoreLiteral, recordLiteral } from '../../postgres/literal.ts';
 
 /** The key that problems name, and the type of its value. */

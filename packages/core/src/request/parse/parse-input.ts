@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { Problem } from '../../http/problem.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import { JsonError, type JsonSlice, readMembers, readJson } from '../../http/json-reader.ts';
+import { JsonError, readJson } from '../../http/json-reader.ts';
+import { type JsonSlice, readMembers } from '../../http/json-slice.ts';
 import { parseQueryString } from '../../http/query-string.ts';
 
 /** The client's values by key, not yet compared with the endpoint's parameters. */

@@ -1,4 +1,5 @@
-import { JsonError, type JsonSlice, readElements, readJson, readMembers, truncateKey } from '../../http/json-reader.ts';
+import { JsonError, readJson, truncateKey } from '../../http/json-reader.ts';
+import { type JsonSlice, readElements, readMembers } from '../../http/json-slice.ts';
 import { type CsvRecord, MalformedCsv, readCsv } from '../../uploads/csv-reader.ts';
 import type { Problem } from '../../ports/ports.ts';
 import { invalidBody, postgrestProblem } from './postgrest-problem.ts';
