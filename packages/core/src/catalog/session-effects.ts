@@ -14,11 +14,11 @@ export const unknownSessionEffects: SessionEffectsLookup = Object.freeze({
   statement: () => allEffects,
 });
 
-const allEffects: SessionEffects = Object.freeze({ alters: true, mayBlock: true });
-/** The other combinations, which thousands of routines share. */
-const onlyAlters: SessionEffects = Object.freeze({ alters: true, mayBlock: false });
-const onlyMayBlock: SessionEffects = Object.freeze({ alters: false, mayBlock: true });
-const noEffects: SessionEffects = Object.freeze({ alters: false, mayBlock: false });
+/** All combinations, which thousands of routines share; the bits of an index are the effects. */
+const combinations: readonly SessionEffects[] = Array.from({ length: 8 }, (_, index) =>
+  Object.freeze({ alters: (index & 1) > 0, altersTransaction: (index & 2) > 0, mayBlock: (index & 4) > 0 }),
+);
+const allEffects: SessionEffects = combinations.at(-1)!;
 /** PostgreSQL locks the relations of a view to show its definition. A running migration must not block the start. */
 const lockTimeout = ['lock_timeout', '2s'] as const;
 const analyzableLanguages: ReadonlySet<string> = new Set(['sql', 'plpgsql']);
@@ -65,17 +65,22 @@ function* createLookup(objects: readonly CatalogObject[]): Steps<SessionEffectsL
   const altering = yield* findDependents(objects, ({ alters }) => alters);
   // An operator or a cast can occur anywhere.
   if (objects.some(({ isImplicit, name }) => isImplicit && altering.has(name))) return unknownSessionEffects;
+  const setting = yield* findDependents(objects, ({ altersTransaction }) => altersTransaction);
   const read = objects.filter(({ onWrite }) => !onWrite);
   const blocking = yield* findDependents(read, ({ mayBlock }) => mayBlock);
-  const withUses = ({ alters, mayBlock }: SessionEffects, uses: Iterable<string>): SessionEffects => ({
+  const withUses = (
+    { alters, altersTransaction, mayBlock }: SessionEffects,
+    uses: Iterable<string>,
+  ): SessionEffects => ({
     alters: alters || intersects(uses, altering),
+    altersTransaction: altersTransaction || intersects(uses, setting),
     mayBlock: mayBlock || intersects(uses, blocking),
   });
   const routines: EffectsByName = new Map();
   const relations: EffectsByName = new Map();
   for (const object of objects) {
-    const { alters, mayBlock } = withUses(object, object.uses);
-    const effects = shared(alters, mayBlock && !object.onWrite);
+    const used = withUses(object, object.uses);
+    const effects = shared({ ...used, mayBlock: used.mayBlock && !object.onWrite });
     if (object.kind === 'routine') addEffects(routines, object, effects);
     else if (object.kind === 'relation') addEffects(relations, object, effects);
     yield;
@@ -100,13 +105,18 @@ function addEffects(known: EffectsByName, { schema, name }: CatalogObject, effec
   const other = names.get(name);
   names.set(
     name,
-    other === undefined ? effects : shared(effects.alters || other.alters, effects.mayBlock || other.mayBlock),
+    other === undefined
+      ? effects
+      : shared({
+          alters: effects.alters || other.alters,
+          altersTransaction: effects.altersTransaction || other.altersTransaction,
+          mayBlock: effects.mayBlock || other.mayBlock,
+        }),
   );
 }
 
-function shared(alters: boolean, mayBlock: boolean): SessionEffects {
-  if (alters) return mayBlock ? allEffects : onlyAlters;
-  return mayBlock ? onlyMayBlock : noEffects;
+function shared({ alters, altersTransaction, mayBlock }: SessionEffects): SessionEffects {
+  return combinations[(alters ? 1 : 0) + (altersTransaction ? 2 : 0) + (mayBlock ? 4 : 0)]!;
 }
 
 /** @param names the names of all objects */
@@ -117,7 +127,7 @@ function toCatalogObject(
   const text = source ?? '';
   const routine = kind === 'routine';
   const isForeign = routine && !analyzableLanguages.has(language!);
-  const { alters, mayBlock, words } = isForeign ? analyzeForeignSource(text) : analyzeSql(text);
+  const { alters, altersTransaction, mayBlock, words } = isForeign ? analyzeForeignSource(text) : analyzeSql(text);
   const uses: string[] = [];
   for (const word of words) if (names.has(word)) uses.push(word);
   return {
@@ -127,6 +137,7 @@ function toCatalogObject(
     onWrite: kind === 'writes',
     isImplicit: kind === 'implicit',
     alters,
+    altersTransaction,
     mayBlock,
     uses,
   };

@@ -4,6 +4,8 @@ import { type SqlToken, tokenizeSql } from './tokenize-sql.ts';
 export interface StatementEffects {
   /** Whether it may leave a setting, a role, a lock, a temporary table, a listened channel or a cursor in its session. */
   readonly alters: boolean;
+  /** Whether it may leave a role or a setting to the rest of its transaction. */
+  readonly altersTransaction: boolean;
   /** Whether it may wait for other sessions, as for a row lock. */
   readonly mayBlock: boolean;
   /** All names that it may use. */
@@ -60,7 +62,7 @@ const longestText = 1_000_000;
 
 /** Returns the effects of a statement, or of the body of a routine in SQL or PL/pgSQL. */
 export function analyzeSql(text: string): StatementEffects {
-  if (text.length > longestText) return { ...analyzeForeignSource(text), alters: true };
+  if (text.length > longestText) return { ...analyzeForeignSource(text), alters: true, altersTransaction: true };
   const tokens = tokenizeSql(text);
   const words = new Set<string>();
   for (const { kind, text: word } of tokens) if (kind === 'word') words.add(word);
@@ -68,8 +70,11 @@ export function analyzeSql(text: string): StatementEffects {
   const dynamic = words.has('execute') || words.has('do');
   const inner = dynamic ? tokens.flatMap((token) => (token.kind === 'literal' ? [analyzeSql(token.text)] : [])) : [];
   const own = mayAlter(words) && (tokens.some((_, index) => altersAt(tokens, index)) || leavesTables(tokens));
+  const alters = own || inner.some((effects) => effects.alters);
+  const setsLocally = mayAlter(words) && tokens.some((_, index) => setsLocallyAt(tokens, index));
+  const altersTransaction = alters || setsLocally || inner.some((effects) => effects.altersTransaction);
   for (const effects of inner) for (const word of effects.words) words.add(word);
-  return { alters: own || inner.some(({ alters }) => alters), mayBlock: mayBlock(words), words };
+  return { alters, altersTransaction, mayBlock: mayBlock(words), words };
 }
 
 /** Returns whether the text has a word that `altersAt` and `leavesTables` look for. Most routines have none. */
@@ -94,7 +99,8 @@ const foreignWord =
 /** Returns the effects of a routine in another language, where every word counts. */
 export function analyzeForeignSource(text: string): StatementEffects {
   const words = new Set(text.match(/[\p{L}_][\p{L}\p{N}_$]*/gu)?.map((word) => word.toLowerCase()));
-  return { alters: foreignWord.test(text), mayBlock: true, words };
+  const alters = foreignWord.test(text);
+  return { alters, altersTransaction: alters, mayBlock: true, words };
 }
 
 function altersAt(tokens: readonly SqlToken[], index: number): boolean {
@@ -108,6 +114,14 @@ function altersAt(tokens: readonly SqlToken[], index: number): boolean {
   // `set local.tenant` sets a setting named "local.tenant".
   const scoped = transactionScopes.has(wordAt(tokens, index + 1)) && tokens[index + 2]?.text !== '.';
   return begins(tokens, index) && !(text === 'set' && scoped);
+}
+
+/** Returns whether a role or a setting is set for the transaction here, by `set local` or `set_config`. */
+function setsLocallyAt(tokens: readonly SqlToken[], index: number): boolean {
+  const { kind, text } = tokens[index]!;
+  if (kind !== 'word') return false;
+  if (text === 'set') return wordAt(tokens, index + 1) === 'local' && begins(tokens, index);
+  return text === 'set_config';
 }
 
 /** Returns whether a statement begins here: at an edge, or after a label. */

@@ -15,17 +15,17 @@ export function addSessionEffects(
   endpoint: Endpoint,
   { uses, connectionReset, statements }: SessionEffectsOptions,
 ): Endpoint {
-  const { alters, mayBlock } =
+  const { alters, altersTransaction, mayBlock } =
     endpoint.sessionEffects ??
     findSessionEffects(endpoint, uses.get(endpoint.connection)!, statements.get(endpoint.id));
-  const use = { alters: endpoint.connectionReset ?? alters, mayBlock };
-  const sessionEffects = { alters: needsReset(use, { connectionReset }), mayBlock };
-  return sessionEffects.alters || mayBlock ? deepFreeze({ ...endpoint, sessionEffects }) : endpoint;
+  const isReset = needsReset({ alters: endpoint.connectionReset ?? alters }, { connectionReset });
+  const sessionEffects = { alters: isReset, altersTransaction: altersTransaction || isReset, mayBlock };
+  return sessionEffects.altersTransaction || mayBlock ? deepFreeze({ ...endpoint, sessionEffects }) : endpoint;
 }
 
 /** Returns whether the connection must be reset after a call with these effects. */
 export function needsReset(
-  { alters }: SessionEffects,
+  { alters }: Pick<SessionEffects, 'alters'>,
   { connectionReset }: Pick<SessionEffectsOptions, 'connectionReset'>,
 ): boolean {
   return connectionReset === 'auto' ? alters : connectionReset === 'always';
@@ -38,6 +38,6 @@ function findSessionEffects(
 ): SessionEffects {
   if (statement !== undefined) return uses.statement(statement);
   if (table === null) return uses.routine(schema, name);
-  const { alters, mayBlock } = uses.relation(schema, name);
-  return { alters, mayBlock: mayBlock || table.operation !== 'select' };
+  const effects = uses.relation(schema, name);
+  return { ...effects, mayBlock: effects.mayBlock || table.operation !== 'select' };
 }

@@ -35,7 +35,7 @@ const maxStatementLength = 256 * 1024;
  */
 const usesBeforeName = 3;
 /** The session effects of a call that only reads. */
-const noEffects: SessionEffects = Object.freeze({ alters: false, mayBlock: false });
+const noEffects: SessionEffects = Object.freeze({ alters: false, altersTransaction: false, mayBlock: false });
 
 let statementCount = 0;
 
@@ -157,7 +157,7 @@ export class CompiledEndpoint {
 
   /** Records that a call has changed a setting of its session, which the routine's source did not show. */
   markAltersSession(): void {
-    this.#sessionEffects = { ...this.#sessionEffects, alters: true };
+    this.#sessionEffects = { ...this.#sessionEffects, alters: true, altersTransaction: true };
   }
 
   /** Whether the plans of calls may be chosen by measurement: the calls only read, and have the same effect when they run twice. */

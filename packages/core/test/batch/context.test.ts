@@ -242,6 +242,51 @@ test('procedures run in the transaction, and one that commits is refused', async
   expect(await gateway.database.query('select count(*)::int as count from t')).toEqual([{ count: 2 }]);
 });
 
+test('a role and settings that a routine leaves to its transaction do not reach later requests', async () => {
+  const role = `batch_admin_${randomBytes(6).toString('hex')}`;
+  const gateway = await startGateway(
+    `create role ${role};
+     create function context() returns text language sql stable as $$
+       select concat_ws(' ', current_user = session_user, current_setting('search_path'), current_setting('row_security'),
+         current_setting('datestyle'), date '2026-01-02')
+     $$;
+     comment on function context is 'HTTP GET';
+     create function elevate() returns text language plpgsql as $$
+       begin
+         set local role ${role};
+         perform set_config('search_path', 'pg_catalog', true), set_config('row_security', 'off', true);
+         set local datestyle = 'German';
+         return current_user;
+       end $$;
+     comment on function elevate is 'HTTP POST';
+     create function elevate_session() returns text language plpgsql as $$ begin set role ${role}; return current_user; end $$;
+     comment on function elevate_session is 'HTTP POST';
+     create function elevate_inside() returns text language plpgsql as $$ begin return elevate(); end $$;
+     comment on function elevate_inside is 'HTTP POST';`,
+    { batchPath: '/batch' },
+  );
+  onTestFinished(async () => {
+    await gateway.database.query(`drop role ${role}`);
+    await gateway.close();
+  });
+  const context = get('/api/context');
+  const alone = (await gateway.send('GET /api/context')).body;
+  expect(alone).toBe('t "$user", public on ISO, MDY 2026-01-02');
+  for (const path of ['/api/elevate', '/api/elevate-session', '/api/elevate-inside']) {
+    // oxlint-disable-next-line no-await-in-loop
+    const { status, body } = await batch(gateway, [post(path), context, post(path), context]);
+    expect([path, status, bodies(body)]).toEqual([path, 200, [role, alone, role, alone]]);
+  }
+  // The path has a reference, so that the endpoint is known after the first request has run.
+  const late = { ...context, path: ['/api/', { $ref: '0' }, '-inside'] as unknown as string, method: 'POST' };
+  const named = post('/api/echo', { text: 'elevate' });
+  await gateway.database.query(`create function echo(_text text) returns text language sql as 'select _text';
+    comment on function echo is 'HTTP POST'`);
+  await gateway.gateway.refresh();
+  expect(bodies((await batch(gateway, [named, late, context])).body)).toEqual(['elevate', role, alone]);
+  expect((await gateway.send('GET /api/context')).body).toBe(alone);
+});
+
 test('cookies of the requests are headers of the batch', async () => {
   const gateway = await startGateway(
     `create function remember(_value text) returns text language plpgsql as $$

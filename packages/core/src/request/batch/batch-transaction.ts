@@ -11,6 +11,7 @@ import {
 import { mergeCalls } from '../../postgres/merge-calls.ts';
 import { Problem } from '../../http/problem.ts';
 import { settingsStep } from '../call-settings.ts';
+import { restoreSettings, saveSettings } from './kept-settings.ts';
 
 /** The error that has ended the transaction of a batch. */
 export interface TransactionFailure {
@@ -26,6 +27,8 @@ export interface BatchTransactionOptions {
   readonly timeout: number;
   /** As in `Call`. */
   readonly altersSession: boolean;
+  /** Whether calls may leave a role or settings to the calls behind them, which must not get them. */
+  readonly altersTransaction: boolean;
   /** The first step of the transaction, which claims an idempotency key: its error prevents all calls. Null: no key. */
   readonly claim: Step | null;
 }
@@ -75,7 +78,8 @@ export class BatchTransaction {
 
   /** Adds a call to the next round trip. */
   enqueue(call: Call, item: number): CallHandle {
-    this.#waiting.push({ call, item });
+    const restores = this.#options.altersTransaction;
+    this.#waiting.push({ call: restores ? { ...call, steps: [...call.steps, restoreSettings] } : call, item });
     const resume = (): void => this.#running?.resume();
     // The other calls of the round trip go on. A cancelled response discards its rows, for which PostgreSQL must not wait.
     return { resume, cancel: resume };
@@ -160,9 +164,13 @@ export class BatchTransaction {
   }
 
   #send(run: (call: Call) => CallHandle, atomic: boolean): Promise<void> {
+    const isFirst = this.#startedAt === null;
+    this.#startedAt ??= performance.now();
+    if (isFirst && this.#options.altersTransaction) {
+      this.#waiting.unshift({ call: this.#ownCall(saveSettings), item: null });
+    }
     const queued = this.#waiting;
     this.#waiting = [];
-    this.#startedAt ??= performance.now();
     for (const { call, item } of queued) {
       if (item !== null) this.#extendTimeout(call.timeout ?? this.#options.timeout);
     }

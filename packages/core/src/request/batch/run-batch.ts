@@ -96,11 +96,15 @@ class Batch {
     // A host may run its own statements in the callback of a request, which must see the results of those before it. With a key, the response is
     // stored before the commit.
     this.#isOneRoundTrip = (this.#onlyReads || isDecided) && !this.#isStepwise && key === null;
-    const altersSession = routes.some((targets) => targets === null || targets.some((each) => each.sessionUse.alters));
+    const uses = routes.map((targets) => targets?.map(({ sessionUse }) => sessionUse) ?? null);
+    const altersSession = uses.some((each) => each === null || each.some(({ alters }) => alters));
+    const altersTransaction = uses.some((each) => each === null || each.some((use) => use.altersTransaction));
     this.#transaction = new BatchTransaction(pipeline.database, {
       isolation,
       timeout: pipeline.timeout,
       altersSession,
+      // The last request has none behind it, except the step that stores the response.
+      altersTransaction: altersTransaction && (items.length > 1 || key !== null),
       claim: key?.claim ?? null,
     });
   }
