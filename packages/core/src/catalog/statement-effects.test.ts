@@ -73,6 +73,21 @@ describe('a statement or body that may alter its session', () => {
   });
 });
 
+describe('a statement that may leave a role or a setting to its transaction', () => {
+  test.each([
+    'begin set local role x; end',
+    `select set_config('role', 'x', true)`,
+    `select set_config('role', 'x', false)`,
+    'begin set role x; end',
+    `begin execute 'set local role ' || quote_ident(x); end`,
+    `begin execute $$select set_config('role', 'x', true)$$; end`,
+  ])('%s', (text) => expect(analyzeSql(text).altersTransaction).toBe(true));
+  test.each(['select 1', 'set constraints all deferred', 'update t set local = 1', `select 'set local role x'`])(
+    'not: %s',
+    (text) => expect(analyzeSql(text).altersTransaction).toBe(false),
+  );
+});
+
 describe('a statement that may block', () => {
   test.each(['insert into t values (1)', 'select 1 from t for update', 'call p()', 'select pg_sleep(1)', 'lock t'])(
     '%s',

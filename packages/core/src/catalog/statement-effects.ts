@@ -69,12 +69,18 @@ export function analyzeSql(text: string): StatementEffects {
   // Dynamic statements are mostly in string literals.
   const dynamic = words.has('execute') || words.has('do');
   const inner = dynamic ? tokens.flatMap((token) => (token.kind === 'literal' ? [analyzeSql(token.text)] : [])) : [];
-  const own = mayAlter(words) && (tokens.some((_, index) => altersAt(tokens, index)) || leavesTables(tokens));
-  const alters = own || inner.some((effects) => effects.alters);
-  const setsLocally = mayAlter(words) && tokens.some((_, index) => setsLocallyAt(tokens, index));
-  const altersTransaction = alters || setsLocally || inner.some((effects) => effects.altersTransaction);
+  const own = mayAlter(words) ? findAlterations(tokens) : noAlterations;
+  const alters = own.alters || inner.some((effects) => effects.alters);
+  const altersTransaction = own.altersTransaction || inner.some((effects) => effects.altersTransaction);
   for (const effects of inner) for (const word of effects.words) words.add(word);
   return { alters, altersTransaction, mayBlock: mayBlock(words), words };
+}
+
+const noAlterations = { alters: false, altersTransaction: false };
+
+function findAlterations(tokens: readonly SqlToken[]): Pick<StatementEffects, 'alters' | 'altersTransaction'> {
+  const alters = tokens.some((_, index) => altersAt(tokens, index)) || leavesTables(tokens);
+  return { alters, altersTransaction: alters || tokens.some((_, index) => setsLocallyAt(tokens, index)) };
 }
 
 /** Returns whether the text has a word that `altersAt` and `leavesTables` look for. Most routines have none. */
