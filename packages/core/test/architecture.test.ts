@@ -162,7 +162,13 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
       'endpoints/named-type.ts',
       'endpoints/statement.ts',
     ],
-    http: ['http/conditional-request.ts', 'http/json-reader.ts', 'http/profile.ts', 'http/query-string.ts'],
+    http: [
+      'http/conditional-request.ts',
+      'http/json-reader.ts',
+      'http/json-slice.ts',
+      'http/profile.ts',
+      'http/query-string.ts',
+    ],
     uploads: ['uploads/csv-reader.ts'],
   },
   generators: {
