@@ -19,23 +19,25 @@ import {
 } from './provided-columns.ts';
 import { ifMatchCondition } from './row-version.ts';
 
-/** Returns the builder of INSERT statements with the conflict action; null: a conflict is an error. */
+/**
+ * Returns the builder of INSERT statements with the conflict action; null: a conflict is an error. The builder throws the Problem
+ * `missing-column` without any column, and without those that `checkRequiredColumns` needs.
+ */
 export function createInsertBuilder(conflictAction: 'nothing' | 'update' | null): QueryBuilder {
   return (input) => {
     const { endpoint } = input;
     const provided = listProvidedColumns(input);
-    checkRequiredColumns(listColumnParameters(endpoint), provided, conflictAction !== null);
+    const columns = listColumnParameters(endpoint);
+    checkRequiredColumns(columns, provided, conflictAction !== null);
+    if (provided.length === 0) throw missingColumn(columns, 'Give at least one column of the row');
     const into = textFragment('', () => `insert into ${aliasedTable(endpoint)}`);
-    const values = provided.length === 0 ? defaultValues : valuesClause(provided);
     const end = textFragment(
       '',
       () => `${conflictClause(conflictAction, endpoint, provided)}${returningClause(endpoint, {})}`,
     );
-    return toStatement('insert', convertRows(endpoint, joinFragments([into, values, end], '')));
+    return toStatement('insert', convertRows(endpoint, joinFragments([into, valuesClause(provided), end], '')));
   };
 }
-
-const defaultValues = textFragment('defaults', ' default values');
 
 function valuesClause(provided: readonly ProvidedColumn[]): Fragment {
   const columns = textFragment(

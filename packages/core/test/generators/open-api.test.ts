@@ -276,6 +276,16 @@ describe('tables', () => {
     expect(required(paths['/api/customers/on-conflict-do-update'].put)).toEqual(['customerId', 'name']);
   });
 
+  test('the body of an insert without required columns has one of the others', () => {
+    const sketches = customers().map((sketch) => {
+      const columns = sketch!.table!.columns.map((column) => ({ ...column, notNull: false }));
+      return { ...sketch, table: { ...sketch!.table!, columns } };
+    });
+    const { put } = documentOf(planned(sketches)).paths['/api/customers'];
+    const { schema } = bodyOf(put).content['application/json'];
+    expect([bodyOf(put).required, schema.required, schema.minProperties]).toEqual([true, undefined, 1]);
+  });
+
   test('no column is required where columns are conditions', () => {
     const { get, delete: remove } = paths['/api/customers'];
     for (const { parameters } of [get, remove]) {

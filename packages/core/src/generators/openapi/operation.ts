@@ -140,8 +140,10 @@ function endpointBody(endpoint: Endpoint): { readonly content: Content; readonly
   return { content: { 'application/json': { schema } }, required };
 }
 
-/** An update needs a column to set, and a key column unless the path contains it. */
+/** An insert needs a column, which a required one is. An update needs a column to set, and a key column unless the path contains it. */
 function minProperties({ table, parameters }: Endpoint): number {
+  if (table?.operation.startsWith('insert') === true)
+    return parameters.some(({ inPath, optional }) => inPath || !optional) ? 0 : 1;
   if (table === null || !table.operation.startsWith('update')) return 0;
   const keys = new Set(table.columns.flatMap(({ key, name }) => (key ? [name] : [])));
   return parameters.some(({ inPath, name }) => inPath && keys.has(name)) ? 1 : 2;
