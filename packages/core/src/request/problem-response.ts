@@ -1,4 +1,5 @@
 import { type Problem, type ProblemCode, problemTypes } from '../http/problem.ts';
+import { isMapped } from './sqlstate.ts';
 import { bodilessStatuses, type HeaderList, type WholeResponse } from '../http/response.ts';
 
 export interface ProblemOptions {
@@ -117,10 +118,10 @@ function redactedText(correlationId: string | null): string {
   return `The request could not be answered${correlationId === null ? '' : ` (${correlationId})`}`;
 }
 
-/** The message; with the SQLSTATE before it unless the host has mapped that to a status. */
+/** The message; with the SQLSTATE before it unless that or its class is mapped to a status. */
 function toText(problem: Problem, options: ProblemOptions): string {
   const { title, detail, members } = problem;
   const code = members['code'];
   if (typeof code !== 'string') return detail === undefined ? title : `${title}. ${detail}`;
-  return code in options.mappedCodes ? title : `${code}: ${title}`;
+  return isMapped(code, options.mappedCodes) ? title : `${code}: ${title}`;
 }

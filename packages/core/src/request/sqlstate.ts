@@ -65,5 +65,14 @@ export function loginStatuses(statuses: Readonly<Record<string, number>>): Reado
 
 /** Returns 500 for codes without a mapping. */
 export function sqlstateToStatus(code: string, statuses: Readonly<Record<string, number>>): number {
-  return statuses[code] ?? statuses[code.slice(0, 2)] ?? 500;
+  return mappedStatus(code, statuses) ?? 500;
+}
+
+/** Whether the code or its class has a status. */
+export function isMapped(code: string, statuses: Readonly<Record<string, number>>): boolean {
+  return mappedStatus(code, statuses) !== undefined;
+}
+
+function mappedStatus(code: string, statuses: Readonly<Record<string, number>>): number | undefined {
+  return statuses[code] ?? statuses[code.slice(0, 2)];
 }

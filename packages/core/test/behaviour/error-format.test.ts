@@ -12,7 +12,7 @@ const gateway = useGateway(
   create function one(_a int) returns int language sql immutable as $$ select _a $$;
   comment on function one(int) is 'HTTP';
 `,
-  { errorFormat: 'text', postgreSqlErrorCodeToHttpStatusCodeMapping: { T1234: 418 } },
+  { errorFormat: 'text', postgreSqlErrorCodeToHttpStatusCodeMapping: { T1234: 418, TX: 418 } },
 );
 
 const type = 'text/plain; charset=utf-8';
@@ -22,6 +22,9 @@ test.each([
   ['P0004', 400, 'Überraschung'],
   ['23505', 409, 'Überraschung'],
   ['T1234', 418, 'Überraschung'],
+  ['22012', 400, 'Überraschung'],
+  ['23000', 400, 'Überraschung'],
+  ['TX000', 418, 'Überraschung'],
   ['42P01', 500, '42P01: Überraschung'],
   ['XX001', 500, 'XX001: Überraschung'],
 ])('%s: %i %s', async (code, status, body) => {
