@@ -3,11 +3,12 @@ import Negotiator from 'negotiator';
 /** The formats of responses with many rows. */
 export type RowFormat = 'json' | 'ndjson' | 'csv';
 
+/** Row formats by media type. Clients may ask for the parameters that responses have, or that JSON has by definition (RFC 8259). */
 const formats: Readonly<Record<string, RowFormat>> = {
-  'application/json': 'json',
-  'application/x-ndjson': 'ndjson',
-  'application/ndjson': 'ndjson',
-  'text/csv': 'csv',
+  'application/json;charset=utf-8': 'json',
+  'application/x-ndjson;charset=utf-8': 'ndjson',
+  'application/ndjson;charset=utf-8': 'ndjson',
+  'text/csv;charset=utf-8;header=present': 'csv',
 };
 const types = Object.keys(formats);
 

@@ -122,6 +122,11 @@ describe('which form it is', () => {
     ['application/json;q=0.5, text/csv', 'text/csv; charset=utf-8; header=present'],
     ['application/x-ndjson, text/csv;q=0.9', 'application/x-ndjson'],
     ['text/csv;q=0, */*', 'application/json'],
+    ['text/csv; charset=utf-8', 'text/csv; charset=utf-8; header=present'],
+    ['text/csv;charset="UTF-8"; header=present', 'text/csv; charset=utf-8; header=present'],
+    ['text/csv;header=absent', 'application/json'],
+    ['application/x-ndjson; charset=utf-8', 'application/x-ndjson'],
+    ['application/json; charset=utf-8, text/csv;q=0.5', 'application/json'],
   ])('Accept: %s gives %s', async (accept, type) => {
     expect((await ask('/api/people', { accept })).type).toBe(type);
   });
