@@ -309,13 +309,24 @@ describe('path', () => {
   });
 
   test.each([
-    ['HTTP GET /u/{unknown}', 'error path-parameter'],
-    ['HTTP GET /u/{id}/{_id}', 'error path-parameter'],
-    ['HTTP GET /u/{id?}', 'error path-parameter'],
-    ['HTTP GET /u/x{id}', 'error path-syntax'],
-    ['HTTP GET /u?id=1', 'error path-syntax'],
+    ['HTTP GET /u/{unknown}', 'error path-parameter 1'],
+    ['HTTP GET /u/{id}/{_id}', 'error path-parameter 1'],
+    ['HTTP GET /u/{id?}', 'error path-parameter 1'],
+    ['HTTP GET /u/x{id}', 'error path-syntax 1'],
+    ['HTTP\npath = /u/x{id}', 'error path-syntax 2'],
+    ['HTTP GET /u?id=1', 'error path-syntax 1'],
   ])('%j rejects the endpoint', (comment, diagnostic) => {
     expect(verdict(comment, { parameters: [{ name: '_id' }] })).toEqual([false, diagnostic]);
+  });
+
+  test.each([
+    ['HTTP GET /Books', 'warning upper-case-path 1'],
+    ['HTTP\npath = a/bC', 'warning upper-case-path 2'],
+    ['HTTP GET /th%C3%A9/{id}'],
+    ['HTTP GET /books/{userId}'],
+  ])('%j: only upper-case letters of the path itself are reported', (comment, ...diagnostics) => {
+    const parameters = [{ name: comment.includes('userId') ? '_user_id' : 'id', hasDefault: true }];
+    expect(verdict(comment, { parameters })).toEqual([true, ...diagnostics]);
   });
 
   test('a generated path takes no parameters from the name of its routine', () => {
@@ -543,6 +554,10 @@ describe('other settings', () => {
     expect(verdict('HTTP\nAuthorize the payment of an order')).toEqual([true, 'warning looks-like-prose 2']);
   });
 
+  test('response_settings contradicts cached: the error has its line', () => {
+    expect(verdict('HTTP\ncached\nresponse_settings')).toEqual([false, 'error contradiction 3']);
+  });
+
   test('the effects of annotations are reported with logAnnotationSetInfo', () => {
     const { diagnostics } = buildEndpoints([routine({ comment: 'HTTP GET /x' })], endpointDefaults);
     expect(diagnostics).toEqual([
@@ -623,7 +638,7 @@ describe('parameters and columns', () => {
     ]);
     expect(verdict('HTTP GET /x/{pC}', { parameters: [{ name: '_p', type: pair }] })).toEqual([
       false,
-      'error path-parameter',
+      'error path-parameter 1',
     ]);
   });
 

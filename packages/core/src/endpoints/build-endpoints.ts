@@ -100,7 +100,7 @@ function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: ()
 function reportIdempotency(builder: EndpointBuilder, endpoint: Endpoint): Endpoint {
   const fault = findIdempotencyFault(endpoint);
   if (fault !== null) {
-    builder.report('error', 'idempotent', `idempotent: ${fault}`, builder.annotationFor('idempotency')?.line ?? null);
+    builder.reportAt('idempotency', 'idempotent', `idempotent: ${fault}`);
   }
   return endpoint;
 }
@@ -142,8 +142,10 @@ function assembleEndpoint(builder: EndpointBuilder, plain: NameConverter, known:
   const hasNumberTexts = (overrides.largeNumbers ?? options.largeNumbers) === 'string';
   const names = hasNumberTexts ? convertToNumberTexts(plain) : plain;
   const reportError = (code: string, message: string): void => builder.report('error', code, message, null);
-  const { method, path, segments } = resolveRoute(builder, reportError);
-  const injected = resolveInjectedValues(builder, buildParameters(routine, segments, names, reportError));
+  const { method, path, segments } = resolveRoute(builder);
+  const reportPathError = (code: string, message: string): void => builder.reportAt('path', code, message);
+  const own = buildParameters(routine, segments, names, { reportError, reportPathError });
+  const injected = resolveInjectedValues(builder, own);
   const source = resolveParameterSource(builder, method);
   const { parameters, table } = resolveTable(builder, injected, source);
   const reportWarning = (code: string, message: string): void => builder.report('warning', code, message, null);
@@ -175,7 +177,7 @@ function assembleEndpoint(builder: EndpointBuilder, plain: NameConverter, known:
     authorization: resolveAuthorization(builder),
     loginOrLogout: resolveLoginOrLogout(builder, result, parameters),
     basicAuthentication: resolveBasicAuthentication(builder),
-    events: resolveEvents(builder, path, reportError),
+    events: resolveEvents(builder, path),
     userContext: overrides.userContext ?? options.authentication.useUserContext,
     tags: builder.tags,
     typedClient: resolveTypedClient(builder),
@@ -231,10 +233,11 @@ function resolveRareMembers(
 function reportOutsideDialect(builder: EndpointBuilder): void {
   const { routine, overrides } = builder;
   if (routine.dialect === undefined) return;
-  const annotation = overrides.idempotency !== null ? 'idempotent' : overrides.cached === null ? null : 'cached';
-  if (annotation === null) return;
+  const key = overrides.idempotency !== null ? 'idempotency' : 'cached';
+  if (overrides[key] === null) return;
+  const annotation = key === 'cached' ? key : 'idempotent';
   const message = `${annotation} does not apply to tables in the dialect of PostgREST; remove it`;
-  builder.report('error', 'contradiction', message, null);
+  builder.reportAt(key, 'contradiction', message);
 }
 
 function resolveTool({
@@ -295,7 +298,8 @@ function resolveResponseSettings(builder: EndpointBuilder): boolean {
   const other = overrides.cached !== null ? 'cached' : overrides.loginOrLogout;
   if (other === null) return overrides.responseSettings ?? options.responseSettings;
   if (overrides.responseSettings === true) {
-    builder.report('error', 'contradiction', `response_settings does not apply to an endpoint with ${other}`, null);
+    const message = `response_settings does not apply to an endpoint with ${other}; remove one of the lines`;
+    builder.reportAt('responseSettings', 'contradiction', message);
   }
   return false;
 }

@@ -231,6 +231,11 @@ export class EndpointBuilder {
     this.diagnostics.push({ severity, code, routine: this.routine.signature, line, message });
   }
 
+  /** Reports an error at the line of the annotation that set a value; of the whole comment if none did. */
+  reportAt(key: keyof Overrides, code: string, message: string): void {
+    this.report('error', code, message, this.annotationFor(key)?.line ?? null);
+  }
+
   addHint(code: string, message: string, line: number): void {
     this.hints.push({ severity: 'warning', code, routine: this.routine.signature, line, message });
   }

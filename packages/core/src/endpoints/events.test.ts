@@ -49,8 +49,8 @@ describe('path of a stream', () => {
     [['info_path off'], [null]],
     [[], [null]],
     [['info_path a b'], [null, 'warning extra-arguments 2']],
-    [['info_path /{id}'], [undefined, 'error path-syntax null']],
-    [['info_path a?b'], [undefined, 'error path-syntax null']],
+    [['info_path /{id}'], [undefined, 'error path-syntax 2']],
+    [['info_path a?b'], [undefined, 'error path-syntax 2']],
   ])('%j: none', (lines, expected) => {
     expect(planned(...lines)).toEqual(expected);
   });

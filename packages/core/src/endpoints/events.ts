@@ -2,15 +2,10 @@ import { type Diagnostic, display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint, EndpointEvents, EventScope } from './endpoint.ts';
 import { parsePath } from './path.ts';
-import type { ReportProblem } from './parameters.ts';
 import { expandRoutes } from './duplicate-routes.ts';
 
 /** Returns the event stream that the comment configures, or null. */
-export function resolveEvents(
-  builder: EndpointBuilder,
-  path: string,
-  reportError: ReportProblem,
-): EndpointEvents | null {
+export function resolveEvents(builder: EndpointBuilder, path: string): EndpointEvents | null {
   const { infoPath, infoScope, listen } = builder.overrides;
   if ((infoPath ?? listen) === null || infoPath === false) {
     warnOfUnused(builder);
@@ -18,7 +13,7 @@ export function resolveEvents(
   }
   const scope = infoScope ?? self;
   return {
-    path: streamPath(path, typeof infoPath === 'string' ? infoPath : 'info', reportError),
+    path: streamPath(path, typeof infoPath === 'string' ? infoPath : 'info', builder),
     scope,
     channel: listen === null ? null : resolveChannel(builder, listen),
   };
@@ -45,13 +40,18 @@ function warnOfUnused(builder: EndpointBuilder): void {
 }
 
 /** Returns the path of the stream. It has no parameters, as an endpoint has one stream for all values. */
-function streamPath(path: string, below: string, reportError: ReportProblem): string {
+function streamPath(path: string, below: string, builder: EndpointBuilder): string {
   const literal = path.replaceAll(/\/\{[^/]*\}/g, '').replace(/\/$/, '');
   const whole = `${literal}/${below.replace(/^\//, '')}`.replace(/(?<=.)\/$/, '');
   const segments = parsePath(whole);
-  if (typeof segments === 'string') reportError('path-syntax', `info_path ${display(below)}: ${segments}`);
+  if (typeof segments === 'string')
+    builder.reportAt('infoPath', 'path-syntax', `info_path ${display(below)}: ${segments}`);
   else if (segments.some(({ kind }) => kind === 'parameter')) {
-    reportError('path-syntax', `info_path ${display(below)}: the path of a stream must not contain parameters`);
+    builder.reportAt(
+      'infoPath',
+      'path-syntax',
+      `info_path ${display(below)}: the path of a stream must not contain parameters`,
+    );
   }
   return whole;
 }

@@ -17,12 +17,18 @@ export interface NameConverter {
   readonly convertColumns: (columns: readonly Column[]) => readonly ResultColumn[];
 }
 
+interface ParameterReporters {
+  readonly reportError: ReportProblem;
+  /** Reports at the line that sets the path. */
+  readonly reportPathError: ReportProblem;
+}
+
 /** Builds the parameters of a routine and marks those in the path. */
 export function buildParameters(
   routine: Routine,
   segments: readonly PathSegment[],
   names: NameConverter,
-  reportError: ReportProblem,
+  { reportError, reportPathError }: ParameterReporters,
 ): readonly EndpointParameter[] {
   // Table operations have no separate keys for the fields of composite columns.
   const hasFieldKeys = routine.table === undefined;
@@ -30,10 +36,10 @@ export function buildParameters(
   const byName = indexByName(parameters, reportError);
   for (const segment of segments) {
     if (segment.kind === 'literal') continue;
-    const parameter = bindSegment(segment, byName, reportError);
+    const parameter = bindSegment(segment, byName, reportPathError);
     if (parameter === null) continue;
     if (parameter.inPath)
-      reportError('path-parameter', `the path contains the parameter ${display(segment.name)} twice; remove one`);
+      reportPathError('path-parameter', `the path contains the parameter ${display(segment.name)} twice; remove one`);
     parameter.inPath = true;
   }
   return deepFreeze(parameters);

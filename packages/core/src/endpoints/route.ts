@@ -4,7 +4,6 @@ import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Method, ParameterSource } from './endpoint.ts';
 import { callNameOption } from './naming.ts';
 import { type EndpointOptions, parameterSources } from './options.ts';
-import type { ReportProblem } from './parameters.ts';
 import { parsePath, type PathSegment } from './path.ts';
 
 /** The method and path of an endpoint. */
@@ -19,14 +18,15 @@ export interface Route {
  * Resolves method and path from the comment, or else from the routine and the options. Logins and logouts default to POST: a
  * link must not trigger them, and a URL must not contain a password.
  */
-export function resolveRoute(builder: EndpointBuilder, reportError: ReportProblem): Route {
+export function resolveRoute(builder: EndpointBuilder): Route {
   const { routine, options, overrides } = builder;
   const path = applyUrlPattern(routine, overrides.path ?? generatePath(routine, options));
   const segments = parsePath(path);
-  if (typeof segments === 'string') reportError('path-syntax', `${display(path)}: ${segments}`);
+  if (typeof segments === 'string') builder.reportAt('path', 'path-syntax', `${display(path)}: ${segments}`);
   // Braces of an annotation or of `urlPathBuilder` are parameters, braces of a routine name are not.
   else if (overrides.path === null && /[{}]/.test(routine.schema + routine.name)) {
-    reportError(
+    builder.reportAt(
+      'path',
       'path-syntax',
       `${display(path)} contains braces from the name of the routine; set another path in its comment`,
     );

@@ -102,6 +102,14 @@ export const method: Annotation = {
 /** Sets the whole path, including the prefix. Adds a missing leading slash. */
 function setPath(parsed: ParsedAnnotation, builder: EndpointBuilder, path: string): void {
   builder.set(parsed, 'path', path.startsWith('/') ? path : `/${path}`);
+  if (!hasUpperCase(path)) return;
+  const message = `the path ${display(path)} has upper-case letters, and requests must have them too; write it in lower case, unless clients use this spelling`;
+  builder.report('warning', 'upper-case-path', message, parsed.line);
+}
+
+/** Names of parameters and percent-encoded bytes do not count. */
+function hasUpperCase(path: string): boolean {
+  return /[A-Z]/.test(path.replaceAll(/\{[^{}]*\}|%[0-9A-F]{2}/gi, ''));
 }
 
 function applyPath(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
