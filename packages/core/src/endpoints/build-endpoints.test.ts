@@ -321,6 +321,7 @@ describe('path', () => {
 
   test.each([
     ['HTTP GET /Books', 'warning upper-case-path 1'],
+    ['HTTP GETT', 'warning unknown-method 1'],
     ['HTTP\npath = a/bC', 'warning upper-case-path 2'],
     ['HTTP GET /th%C3%A9/{id}'],
     ['HTTP GET /books/{userId}'],

@@ -34,7 +34,9 @@ function applyHttp(parsed: ParsedAnnotation, builder: EndpointBuilder): Annotati
   const [path, ...leftover] = method === null ? parsed.args : parsed.args.slice(1);
   if (path === undefined) return null;
   setPath(parsed, builder, path);
-  return checkPath(parsed, method, path, leftover);
+  const error = checkPath(parsed, method, path, leftover);
+  if (error === null) warnOfUpperCase(parsed, builder, path);
+  return error;
 }
 
 /** Returns an error for a path that is probably a misspelt method or a guard, and for arguments after the path. */
@@ -102,6 +104,9 @@ export const method: Annotation = {
 /** Sets the whole path, including the prefix. Adds a missing leading slash. */
 function setPath(parsed: ParsedAnnotation, builder: EndpointBuilder, path: string): void {
   builder.set(parsed, 'path', path.startsWith('/') ? path : `/${path}`);
+}
+
+function warnOfUpperCase(parsed: ParsedAnnotation, builder: EndpointBuilder, path: string): void {
   if (!hasUpperCase(path)) return;
   const message = `the path ${display(path)} has upper-case letters, and requests must have them too; write it in lower case, unless clients use this spelling`;
   builder.report('warning', 'upper-case-path', message, parsed.line);
@@ -116,6 +121,7 @@ function applyPath(parsed: ParsedAnnotation, builder: EndpointBuilder): Annotati
   const [given, ...leftover] = parsed.args;
   if (given === undefined) return { code: 'bad-argument', message: `${parsed.name} needs a path` };
   setPath(parsed, builder, given);
+  warnOfUpperCase(parsed, builder, given);
   if (leftover.length === 0) return null;
   return {
     code: 'extra-arguments',
