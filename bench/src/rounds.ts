@@ -22,10 +22,12 @@ export interface WorkRun {
 
 // After a run the load generator disconnects in the middle of requests. The pause lets the server handle that.
 const pauseMs = 150;
+// The first second of a work is one of compilers and of trials of plans. It is a whole number, as wrk and pgbench take no other.
+const warmUpSeconds = 1;
 
 /**
- * Checks the responses of every competitor under load, which also warms it up. Then runs every competitor once per round. The order
- * rotates, so that a slow minute affects all of them.
+ * Checks the responses of every competitor under load, and warms it up. Then runs every competitor once per round. The order rotates, so
+ * that a slow minute affects all of them.
  */
 export async function runRounds(
   { work, connections }: WorkRun,
@@ -37,6 +39,7 @@ export async function runRounds(
   for (const competitor of competitors) {
     signal.throwIfAborted();
     answers.set(competitor, await competitor.check(work, { connections, seconds: options.checkSeconds, signal }));
+    await competitor.run(work, { connections, seconds: warmUpSeconds, signal });
   }
   const runs = new Map<Competitor, Figures[]>(competitors.map((competitor) => [competitor, []]));
   for (let round = 0; round < options.rounds; round++) {

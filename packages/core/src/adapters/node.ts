@@ -180,13 +180,31 @@ function sendWhole(
   writeHead(outgoing, status, headers.concat(nosniffHeader, 'content-length', String(length)));
   // Node writes headers and a string body in one buffer, but a binary body in a second one.
   if (typeof body !== 'string' && length <= smallBodyBytes) {
-    outgoing.end(latin1(body), 'latin1');
+    endInOneWrite(outgoing, latin1(body));
     memory?.release();
   } else if (memory === null) {
     outgoing.end(body);
   } else {
     new ResponseOutput(outgoing).end(body, memory);
   }
+}
+
+/**
+ * Sends headers and body in one write. `end(body)` adds an empty chunk, and two chunks take a `writev`, which costs a tenth of the CPU
+ * of a short response more.
+ */
+function endInOneWrite(outgoing: ServerResponse, body: string): void {
+  const { socket, req } = outgoing;
+  // Without a socket, an earlier response of a pipelining client is not written yet. HTTP/2 has frames instead.
+  if (socket === null || req.httpVersionMajor !== 1) {
+    outgoing.end(body, 'latin1');
+    return;
+  }
+  // Without `cork`, the first write of a response is delayed to the next tick.
+  socket.cork();
+  outgoing.write(body, 'latin1');
+  socket.uncork();
+  outgoing.end();
 }
 
 function latin1(bytes: Uint8Array): string {
