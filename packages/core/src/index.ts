@@ -230,7 +230,7 @@ export { runStatements } from './gateway/run-statements.ts';
 export type { SingleConnectionOptions } from './gateway/single-connection.ts';
 export { DatabaseError, type ReplicaStatistics } from './postgres/port.ts';
 export type { FetchConnection } from './adapters/fetch.ts';
-export { allowBufferReuse } from './adapters/buffer-reuse.ts';
+export { allowBufferReuse } from './adapters/response-output.ts';
 export { type BodyReadListener, onBodyRead } from './adapters/node-body.ts';
 export { type HostProblemDetails, Problem, type ProblemCode, type ProblemDetails } from './http/problem.ts';
 export type { ByteSink, ByteSource, Handle, ReusableMemory, StreamResponse, WholeResponse } from './http/response.ts';

@@ -1,5 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server, ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { createGateway, type Gateway } from '@pgway/core';
 import { useDatabase } from '@pgway/testing';
 import express, { type Express } from 'express';
@@ -118,6 +119,53 @@ test('mounted under a path', async () => {
   expect(await fetched(`${url}/mounted/api/hello?name=x`)).toEqual([200, textType, 'hello x']);
   expect((await fetched(`${url}/api/hello?name=x`))[0]).toBe(299);
   expect((await fetched(`${url}/mounted/api/nothing`)).toSpliced(1, 1)).toEqual([299, '/mounted/api/nothing']);
+});
+
+test('a host that replaces `end`, such as to save a session before the last byte, gets short bodies by it', async () => {
+  const calls: unknown[] = [];
+  const app = express();
+  app.use((_, response, next) => {
+    const record = (name: 'write' | 'end') => ({
+      value: (...parts: unknown[]) => {
+        calls.push([name, ...parts]);
+        setImmediate(() => Reflect.apply(ServerResponse.prototype[name], response, parts));
+        return true;
+      },
+    });
+    Object.defineProperties(response, { write: record('write'), end: record('end') });
+    next();
+  });
+  app.use(gateway.middleware);
+  const url = await listen(app);
+  expect(await fetched(`${url}/api/hello?name=é`)).toEqual([200, textType, 'hello é']);
+  expect(calls).toEqual([['end', Buffer.from('hello é').toString('latin1'), 'latin1']]);
+});
+
+test('short responses to a client that pipelines come in order, HEAD without a body', async () => {
+  const app = express();
+  app.use(gateway.middleware);
+  const { hostname, port } = new URL(await listen(app));
+  const client = connect(Number(port), hostname);
+  const request = (line: string, headers = ''): string => `${line} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
+  client.write(
+    request('GET /api/hello?name=a') +
+      request('HEAD /api/hello?name=bb') +
+      request('POST /api/save', 'Content-Type: application/json\r\nContent-Length: 7\r\n') +
+      '{"a":1}' +
+      request('GET /api/hello?name=c', 'Connection: close\r\n'),
+  );
+  const responses = (await text(client)).split('HTTP/1.1 ').slice(1);
+  const parts = responses.map((response) => [
+    response.slice(0, 3),
+    /^content-length: (\d+)/im.exec(response)?.[1],
+    response.slice(response.indexOf('\r\n\r\n') + 4),
+  ]);
+  expect(parts).toEqual([
+    ['200', '7', 'hello a'],
+    ['200', '8', ''],
+    ['200', '1', '1'],
+    ['200', '7', 'hello c'],
+  ]);
 });
 
 test('headers of the host stay, and ours win', async () => {

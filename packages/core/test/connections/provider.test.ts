@@ -185,6 +185,8 @@ test('an abandoned call is cancelled, and the client is then usable for the host
 describe('a client of a pool', () => {
   test('is released once, after every response', async () => {
     const pool = new Pool({ connectionString: database.connectionString, max: 1 });
+    // \`end\` of the pool does not wait until its connections have ended, and the database is dropped after it.
+    pool.on('error', () => undefined);
     onTestFinished(() => pool.end());
     let releases = 0;
     provide = async () => {

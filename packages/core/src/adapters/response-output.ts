@@ -14,7 +14,10 @@ interface ChunkMethods {
  */
 const trustedMethods = new WeakSet<object>();
 
-/** Lets responses of a class give the memory of their bodies back. Its `write` and `end` must not keep chunks. */
+/**
+ * Lets responses of a class give the memory of their bodies back. Its `write` and `end` must not keep chunks, and `write` followed by `end`
+ * must be the same as `end` with the chunk.
+ */
 export function allowBufferReuse({ prototype }: { readonly prototype: ChunkMethods }): void {
   trustedMethods.add(prototype.write);
   trustedMethods.add(prototype.end);
@@ -23,8 +26,11 @@ export function allowBufferReuse({ prototype }: { readonly prototype: ChunkMetho
 allowBufferReuse(ServerResponse);
 allowBufferReuse(Socket);
 
-/** Whether nothing between the adapter and the network can keep a chunk. HTTP/2 and simulated requests have methods of their own. */
-function canReuseBuffers(outgoing: ServerResponse): boolean {
+/**
+ * Whether nothing is between the adapter and the network that can keep a chunk, or that depends on how the body is divided among calls of
+ * `write` and `end`. HTTP/2 and simulated requests have methods of their own.
+ */
+function isDirect(outgoing: ServerResponse): boolean {
   return isTrusted(outgoing) && outgoing.req.socket instanceof Socket && isTrusted(outgoing.req.socket);
 }
 
@@ -39,7 +45,7 @@ export class ResponseOutput {
 
   constructor(outgoing: ServerResponse) {
     this.#outgoing = outgoing;
-    this.#reusesBuffers = canReuseBuffers(outgoing);
+    this.#reusesBuffers = isDirect(outgoing);
   }
 
   write(chunk: Uint8Array, memory: ReusableMemory | null = null): boolean {
@@ -51,6 +57,26 @@ export class ResponseOutput {
     if (memory === null || !this.#reusesBuffers) this.#outgoing.end(chunk);
     else this.#outgoing.end(chunk, (error?: Error | null) => releaseUnlessFailed(memory, error));
   }
+}
+
+/**
+ * Sends the headers of a response, which are not sent yet, and its body in one write. Node's `end(body)` adds an empty chunk, and several
+ * chunks take a slower way through the socket, which costs a sixth of the CPU of a short response.
+ *
+ * @param body a character for each byte
+ */
+export function endInOneWrite(outgoing: ServerResponse, body: string): void {
+  const { socket } = outgoing;
+  // Without a socket, the response waits for an earlier one to a pipelining client.
+  if (socket === null || !isDirect(outgoing)) {
+    outgoing.end(body, 'latin1');
+    return;
+  }
+  // Otherwise Node delays the write to the next tick, after the end.
+  socket.cork();
+  outgoing.write(body, 'latin1');
+  socket.uncork();
+  outgoing.end();
 }
 
 /** After an error, the operating system may still read the chunk. */
