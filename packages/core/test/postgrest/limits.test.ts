@@ -26,3 +26,14 @@ test('a search with thousands of operators', async () => {
     {"code":"54000","message":"tsquery stack too small","details":null,"hint":null}"
   `);
 });
+
+test('a CSV whose rows are many times larger as JSON, with a name for each empty field', async () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => `column_${index}`.padEnd(60, '_'));
+  const body = [names.join(','), ...Array.from({ length: 300 }, () => ','.repeat(999))].join('\n');
+  expect(await ask(gateway, 'POST /rest/item', { body, headers: { 'content-type': 'text/csv' } })).toBe(
+    `413
+content-type: application/json; charset=utf-8
+
+{"code":"PGRST102","message":"The CSV is too large","details":"As JSON it has more than 16777216 characters","hint":"Send fewer rows in each request"}`,
+  );
+});

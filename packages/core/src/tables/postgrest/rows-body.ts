@@ -105,37 +105,62 @@ const noKeys: ReadonlySet<string> = new Set();
 const csvNull = 'NULL';
 
 async function readCsvRows(text: string): Promise<RowsBody> {
-  const records: CsvRecord[] = [];
+  const rows = new CsvRows(Math.max(minJsonLimit, jsonPerCharacter * text.length));
   try {
-    for await (const group of readCsv(chunksOf(text), { delimiters: ',', hasQuotes: true })) records.push(...group);
+    for await (const group of readCsv(chunksOf(text), { delimiters: ',', hasQuotes: true })) {
+      for (const record of group) rows.add(record);
+    }
   } catch (error) {
     if (!(error instanceof MalformedCsv)) throw error;
     throw invalidBody('Invalid CSV', `The record in line ${error.line} ${error.message}`);
   }
-  const [first, ...others] = records;
-  if (first === undefined) throw invalidBody('Empty CSV', 'The first line has the names of the columns');
-  const header = checkHeader(first.fields);
-  const rows: string[] = [];
-  let length = 0;
-  for (const { line, fields } of others) {
-    const row = toJsonObject(header, fields, line);
-    length += row.length;
-    if (length > maxJsonLength) throw tooLarge();
-    rows.push(row);
+  return rows.finish();
+}
+
+/** Makes the rows of a CSV one by one: as JSON, with the names in each row, they can be many times larger. */
+class CsvRows {
+  readonly #maxLength: number;
+  readonly #rows: string[] = [];
+  #names: readonly string[] | null = null;
+  #length = 0;
+
+  /** @param maxLength characters of the JSON */
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength;
   }
-  return { json: `[${rows.join(',')}]`, count: rows.length, keys: new Set(header), missing: noKeys };
+
+  /** @throws Problem PGRST102 */
+  add({ line, fields }: CsvRecord): void {
+    if (this.#names === null) {
+      this.#names = checkHeader(fields);
+      return;
+    }
+    const row = toJsonObject(this.#names, fields, line);
+    this.#length += row.length;
+    if (this.#length > this.#maxLength) throw tooLarge(this.#maxLength);
+    this.#rows.push(row);
+  }
+
+  /** @throws Problem PGRST102 without a header */
+  finish(): RowsBody {
+    if (this.#names === null) throw invalidBody('Empty CSV', 'The first line has the names of the columns');
+    const json = `[${this.#rows.join(',')}]`;
+    return { json, count: this.#rows.length, keys: new Set(this.#names), missing: noKeys };
+  }
 }
 
 async function* chunksOf(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text);
 }
 
-/** Characters of the rows of a CSV as JSON. */
-const maxJsonLength = 128 * 1024 * 1024;
+/** Characters of the rows of a CSV as JSON, which many requests may have at a time. */
+const minJsonLimit = 16 * 1024 * 1024;
+/** The same for each character of a larger CSV. */
+const jsonPerCharacter = 8;
 
-function tooLarge(): Problem {
+function tooLarge(maxLength: number): Problem {
   return postgrestProblem(413, 'PGRST102', 'The CSV is too large', {
-    details: `As JSON it has more than ${maxJsonLength} characters`,
+    details: `As JSON it has more than ${maxLength} characters`,
     hint: 'Send fewer rows in each request',
   });
 }
