@@ -59,6 +59,18 @@ const gateway = useGateway(`
   comment on function post is 'HTTP POST
     cached';
 
+  create function get_by_body(a text) returns text language sql as $$ select a || ' #' || nextval('calls') $$;
+  comment on function get_by_body is 'HTTP GET
+    param_type body
+    cached
+    cache_expires_in 5 min';
+
+  create function get_whole_body(a text) returns text language sql as $$ select a || ' #' || nextval('calls') $$;
+  comment on function get_whole_body is 'HTTP GET
+    body_parameter_name a
+    cached
+    cache_expires_in 5 min';
+
   create function sets_cookie(a text) returns text language sql as $$ select a || ' #' || nextval('calls') $$;
   comment on function sets_cookie is 'HTTP GET
     cached
@@ -221,6 +233,20 @@ test('a POST is cached too, without validators', async () => {
     null,
   ]);
 });
+
+test.each(['/api/get-by-body', '/api/get-whole-body'])(
+  'a GET that reads its body is cached here only: clients and shared caches would mix the bodies: %s',
+  async (path) => {
+    const headers = { 'content-type': 'application/json', 'if-none-match': '*' };
+    const send = (a: string) => sendRaw(gateway.url, { path, headers, body: JSON.stringify({ a }) });
+    const [first, again, other] = [await send('x'), await send('x'), await send('y')];
+    expect([again.status, again.body.toString()]).toEqual([200, first.body.toString()]);
+    expect(other.body.toString()).not.toBe(first.body.toString());
+    for (const { headers: own } of [first, again]) {
+      expect([own['cache-control'], own.etag]).toEqual(['no-store', undefined]);
+    }
+  },
+);
 
 test('a response with Set-Cookie is never cached', async () => {
   const get = () => gateway.send('GET /api/sets-cookie?a=1');

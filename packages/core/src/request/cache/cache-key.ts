@@ -15,13 +15,15 @@ export interface CompiledCachePolicy {
   readonly expires: number | null;
   /** Whether responses are the same for all callers. */
   readonly isPublic: boolean;
+  /** Whether responses depend on the body of the request. */
+  readonly readsBody: boolean;
   /** Lower-case names of the headers that the comment sets: the cache does not set them too. */
   readonly authorHeaders: ReadonlySet<string>;
 }
 
 /** @param isPersonal whether a call depends on more than its parameters */
 export function compileCachePolicy(endpoint: Endpoint, isPersonal: boolean): CompiledCachePolicy {
-  const { schema, name, parameters, cache, requestHeaders, responseHeaders } = endpoint;
+  const { schema, name, parameters, cache, requestHeaders, responseHeaders, parameterSource, bodyParameter } = endpoint;
   return {
     routine: `${schema}.${name}`,
     fingerprint: createHash('sha256').update(JSON.stringify(endpoint)).digest('base64url').slice(0, 22),
@@ -31,6 +33,7 @@ export function compileCachePolicy(endpoint: Endpoint, isPersonal: boolean): Com
       !isPersonal &&
       requestHeaders.mode === 'ignore' &&
       parameters.every(({ injectedValue }) => injectedValue === undefined),
+    readsBody: parameterSource === 'body' || bodyParameter !== null,
     authorHeaders: new Set(responseHeaders.map((header) => header.name.toLowerCase())),
   };
 }

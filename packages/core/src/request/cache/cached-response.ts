@@ -56,11 +56,17 @@ function buildCacheHeaders(
   { cachePolicy, request, isPublic, isHit, refreshesCredentials }: ReuseContext,
 ): CacheHeaders {
   if (refreshesCredentials) return { headers: ['cache-control', 'no-store'], validates: false };
-  const { expires, authorHeaders } = cachePolicy;
+  const { expires, authorHeaders, readsBody } = cachePolicy;
   const age = Math.max(0, Date.now() - storedAt);
   const list = isHit ? ['age', String(Math.floor(age / 1_000))] : [];
   // A response to another method is no representation that a later GET could be compared with.
   if (request.method !== 'GET' && request.method !== 'HEAD') return { headers: list, validates: false };
+  // Clients and shared caches know a response by its URL, not by the body of the request.
+  if (readsBody)
+    return {
+      headers: authorHeaders.has('cache-control') ? list : [...list, 'cache-control', 'no-store'],
+      validates: false,
+    };
   if (!authorHeaders.has('cache-control')) {
     list.push('cache-control', isPublic ? publicCacheControl(expires, age) : privateCacheControl);
   }
