@@ -263,6 +263,14 @@ describe('logout', () => {
     expect(await leaveBy(name)).toEqual(expected);
   });
 
+  test('a caller with a token alone is logged out of the scheme of the token, which is not the default one', async () => {
+    const { body } = await gateway.send('POST /api/get-tokens');
+    const headers = { authorization: `Bearer ${(JSON.parse(body) as { access_token: string }).access_token}` };
+    const answer = await gateway.send('POST /api/plain', { headers });
+    expect([answer.status, answer.headers.getSetCookie()]).toEqual([200, []]);
+    expect((await gateway.send('GET /api/claims', { headers })).status).toBe(401);
+  });
+
   test('an unknown scheme name is logged', async () => {
     await leaveBy('says-bye');
     const told = gateway.observations.findLast((one) => one.kind === 'authentication-error');

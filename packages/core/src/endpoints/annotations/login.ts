@@ -69,7 +69,7 @@ export const logout: Annotation = {
   names: ['logout', 'signout'],
   syntax: ['logout'],
   documentation:
-    'The routine logs its caller out of the schemes that it returns, or of the default scheme. The default method is POST.',
+    'The routine logs its caller out of the schemes that it returns, or of the scheme that authenticated the caller. The default method is POST.',
   isGuard: true,
   isSupported: true,
   apply: applyLoginOrLogout('logout'),
