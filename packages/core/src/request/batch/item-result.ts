@@ -58,17 +58,24 @@ interface ItemContext {
  * Reads the whole response to a request of a batch.
  * @throws Problem `batch-too-large`; the error of a stream
  */
-export async function readResult(
-  response: GatewayResponse,
-  { budget, isOwnJson, refreshed }: ItemContext,
-): Promise<ItemResult> {
-  const whole = response.kind === 'whole' ? response : await readStream(response, budget);
-  const { status, body, memory = null } = whole;
-  if (response.kind === 'whole' && body !== null && !budget.takeWhole(Buffer.byteLength(body))) throw budget.problem;
-  const contentType = findHeader(whole.headers, 'content-type');
+export function readResult(response: GatewayResponse, context: ItemContext): ItemResult | Promise<ItemResult> {
+  const { budget } = context;
+  if (response.kind === 'stream') return readStream(response, budget).then((whole) => toResult(whole, context));
+  const { body } = response;
+  if (body !== null && !budget.takeWhole(Buffer.byteLength(body))) throw budget.problem;
+  return toResult(response, context);
+}
+
+function toResult(
+  { status, headers, body, memory = null }: WholeResponse,
+  { isOwnJson, refreshed }: ItemContext,
+): ItemResult {
+  const contentType = findHeader(headers, 'content-type');
+  const { own, cookies } = splitHeaders(headers, refreshed);
   return {
     status,
-    ...splitHeaders(whole.headers, refreshed),
+    headers: own,
+    cookies,
     body: body === null ? null : toJson(toBuffer(body), { contentType, isOwnJson }),
     release: memory === null ? null : () => memory.release(),
   };
@@ -127,14 +134,14 @@ function isJson(text: string): boolean {
 }
 
 function findHeader(headers: HeaderList, name: string): string | undefined {
-  const index = headers.findIndex((each, position) => position % 2 === 0 && each === name);
-  return index === -1 ? undefined : headers[index + 1];
+  for (let index = 0; index < headers.length; index += 2) if (headers[index] === name) return headers[index + 1];
+  return undefined;
 }
 
 /** The content type is clear from the body; `vary` is about the whole response. */
 const leftOut: ReadonlySet<string> = new Set(['content-type', 'content-length', 'vary']);
 
-function splitHeaders(headers: HeaderList, refreshed: HeaderList): Pick<ItemResult, 'headers' | 'cookies'> {
+function splitHeaders(headers: HeaderList, refreshed: HeaderList): { own: HeaderList; cookies: readonly string[] } {
   const own: string[] = [];
   const cookies: string[] = [];
   for (let index = 0; index < headers.length; index += 2) {
@@ -143,7 +150,7 @@ function splitHeaders(headers: HeaderList, refreshed: HeaderList): Pick<ItemResu
     if (name === 'set-cookie') cookies.push(value);
     else own.push(name, value);
   }
-  return { headers: own, cookies };
+  return { own, cookies };
 }
 
 function hasHeader(headers: HeaderList, name: string, value: string): boolean {
@@ -153,17 +160,24 @@ function hasHeader(headers: HeaderList, name: string, value: string): boolean {
   return false;
 }
 
-const [open, separator, close] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
-
 /** Returns the body of the response to a batch, and releases the memory of its parts. */
 export function resultsToJson(results: readonly ItemResult[]): Buffer {
-  const parts = results.flatMap(({ status, headers, body }, index) => [
-    index === 0 ? open : separator,
-    Buffer.from(`{"status":${status},${headers.length === 0 ? '' : `"headers":${headersToJson(headers)},`}"body":`),
-    typeof body === 'string' ? Buffer.from(body) : (body ?? Buffer.from('null')),
-    Buffer.from('}'),
-  ]);
-  const json = Buffer.concat([...parts, close]);
+  const parts: Buffer[] = [];
+  // Short texts are joined: a buffer costs more than they do.
+  let text = '[';
+  for (const [index, { status, headers, body }] of results.entries()) {
+    const head = headers.length === 0 ? '' : `"headers":${headersToJson(headers)},`;
+    text += `${index === 0 ? '' : ','}{"status":${status},${head}"body":`;
+    if (typeof body === 'string') text += body;
+    else if (body === null) text += 'null';
+    else {
+      parts.push(Buffer.from(text), body);
+      text = '';
+    }
+    text += '}';
+  }
+  parts.push(Buffer.from(`${text}]`));
+  const json = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
   for (const { release } of results) release?.();
   return json;
 }

@@ -14,8 +14,8 @@ export function findItemRoute(
   request: Pick<GatewayRequest, 'method' | 'path'>,
   pipeline: RequestPipeline,
 ): RouteMatch<CompiledEndpoint> {
-  // Requests that choose a schema by a header have a dialect, and are refused.
-  const route = lookUpRoute({ ...request, header: () => undefined }, pipeline);
+  const { method, path } = request;
+  const route = lookUpRoute({ method, path, header: noHeader }, pipeline);
   switch (route.kind) {
     case 'not-found':
     case 'unknown-resource':
@@ -30,6 +30,11 @@ export function findItemRoute(
       for (const { endpoint } of route.targets) requireBatchable(endpoint);
       return route;
   }
+}
+
+/** Requests that choose a schema by a header have a dialect, and are refused. */
+function noHeader(): undefined {
+  return undefined;
 }
 
 /** @throws Problem `not-in-batch` for an endpoint that has effects outside its transaction, or a body that JSON cannot hold */

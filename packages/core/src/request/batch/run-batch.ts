@@ -170,16 +170,16 @@ class Batch {
   /** Starts the requests in order, until one fails. A request with references waits for those that it refers to. */
   async #start(): Promise<void> {
     for (const [index, item] of this.#input.items.entries()) {
-      const earlier = this.#running.slice(0, item.lastReference + 1);
+      const waits = this.#running.some((earlier) => earlier.index <= item.lastReference && earlier.outcome === null);
       // In order: the calls run in the order in which they are made.
       // oxlint-disable-next-line no-await-in-loop
-      if (earlier.some(({ outcome }) => outcome === null)) await this.#settle(this.#running);
+      if (waits) await this.#settle(this.#running);
       if (this.#failure() !== null) return;
       const running = forItem(index, () => this.#startItem(item, index));
       this.#running.push(running);
+      const progress = this.#isStepwise ? this.#settle([running]) : running.progress();
       // oxlint-disable-next-line no-await-in-loop
-      await (this.#isStepwise ? this.#settle([running]) : running.progress());
-      if (this.#failure() !== null) return;
+      if (progress !== null) await progress;
     }
   }
 
@@ -214,7 +214,7 @@ class Batch {
       await this.#transaction.flush();
       if (this.#transaction.failure !== null) return;
       // oxlint-disable-next-line no-await-in-loop
-      await Promise.all(items.map((item) => item.progress()));
+      await progressOf(items);
     }
   }
 
@@ -225,12 +225,13 @@ class Batch {
     const { key } = this.#input;
     this.#body = key === null ? null : this.#createBody();
     await this.#transaction.commit(key === null ? null : key.save(this.#body!));
-    if (this.#transaction.failure === null) await Promise.all(this.#running.map((item) => item.progress()));
+    if (this.#transaction.failure === null) await progressOf(this.#running);
   }
 
   /** Returns the first failure; null while there is none. */
   #failure(): FailedBatch | null {
     const { failure, claimError } = this.#transaction;
+    if (failure === null && this.#running.every(({ outcome }) => outcome?.kind !== 'failed')) return null;
     const failedItems = this.#running.filter(({ outcome }) => outcome?.kind === 'failed');
     const culprit = failedItems.find(({ index }) => index === failure?.item) ?? failedItems.find(isOwnFailure);
     if (failure !== null && (failure.item === null || culprit === undefined)) {
@@ -243,6 +244,11 @@ class Batch {
   }
 }
 
+/** Resolves when each of the requests has its response, or a call that waits to be sent. */
+async function progressOf(items: readonly RunningItem[]): Promise<void> {
+  await Promise.all(items.map((item) => item.progress()).filter((progress) => progress !== null));
+}
+
 /** Whether the request has failed by itself, and not because another one has. */
 function isOwnFailure({ outcome }: RunningItem): boolean {
   return outcome?.kind === 'failed' && !(outcome.failed.error instanceof CallCancelled);
@@ -250,9 +256,13 @@ function isOwnFailure({ outcome }: RunningItem): boolean {
 
 /** Returns the route of a request whose path has no reference; null for another one. */
 function findStaticRoute({ method, path }: BatchItem, pipeline: RequestPipeline): Route | null {
-  const texts = path.filter((piece) => typeof piece === 'string');
-  if (texts.length < path.length) return null;
-  return findItemRoute({ method, path: texts.join('').split('?', 1)[0]! }, pipeline);
+  let uri = '';
+  for (const piece of path) {
+    if (typeof piece !== 'string') return null;
+    uri += piece;
+  }
+  const mark = uri.indexOf('?');
+  return findItemRoute({ method, path: mark === -1 ? uri : uri.slice(0, mark) }, pipeline);
 }
 
 /** @throws ItemError with the error of `act` */

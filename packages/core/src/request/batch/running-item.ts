@@ -59,9 +59,10 @@ export class RunningItem {
     });
   }
 
-  /** Resolves when the request has its response, or a call that waits to be sent. */
-  async progress(): Promise<void> {
-    if (this.outcome === null && !this.#hasWaitingCall) await new Promise<void>((resolve) => (this.#wake = resolve));
+  /** Resolves when the request has its response, or a call that waits to be sent. Null: it has. */
+  progress(): Promise<void> | null {
+    if (this.outcome !== null || this.#hasWaitingCall) return null;
+    return new Promise((resolve) => (this.#wake = resolve));
   }
 
   /** The call that waits is about to be sent. */
@@ -81,7 +82,8 @@ export class RunningItem {
     const isOwnJson = pipeline.hooks === null && call?.candidate.endpoint.contentType === null;
     try {
       const whole = limited === null ? response! : limited.finish(response)!;
-      const result = await readResult(whole, { budget, isOwnJson, refreshed: caller?.headers ?? [] });
+      const read = readResult(whole, { budget, isOwnJson, refreshed: caller?.headers ?? [] });
+      const result = read instanceof Promise ? await read : read;
       if (result.status >= 400) throw refusal(result);
       return { kind: 'finished', result, caller, call };
     } catch (error) {
