@@ -2,18 +2,27 @@ import { type Call, type CallHandle, CallCancelled, type PoolStatistics } from '
 import type { CallRequest } from './call-request.ts';
 import type { Session } from './session.ts';
 
+/** The calls that may take a connection. */
+interface Allowed {
+  /** Whether it may be a call that blocks. */
+  readonly blocking: boolean;
+  /** Whether it may be a transaction. */
+  readonly transaction: () => boolean;
+}
+
 /**
  * The calls that wait for a connection, in the order of their arrival. Calls that may block have a separate queue, so that calls
- * which wait for each other's locks do not delay the rest.
+ * which wait for each other's locks do not delay the rest. So have transactions, which wait for their requests too.
  */
 export class CallQueue {
   readonly #ordinary: QueuedCall[] = [];
   readonly #blocking: QueuedCall[] = [];
+  readonly #transactions: QueuedCall[] = [];
   #waits = 0;
   #waitMs = 0;
 
   get length(): number {
-    return this.#ordinary.length + this.#blocking.length;
+    return this.#ordinary.length + this.#blocking.length + this.#transactions.length;
   }
 
   /** The number of queued calls that do not block. */
@@ -30,14 +39,12 @@ export class CallQueue {
     this.#queueFor(queued).push(queued);
   }
 
-  /**
-   * Removes and returns the oldest call.
-   * @param mayBlock whether it may be a call that blocks
-   */
-  shift(mayBlock: boolean): QueuedCall | undefined {
-    const [ordinary, blocking] = [this.#ordinary[0], mayBlock ? this.#blocking[0] : undefined];
-    const blockingFirst = ordinary === undefined || (blocking !== undefined && blocking.since < ordinary.since);
-    return blockingFirst && blocking !== undefined ? this.#blocking.shift() : this.#ordinary.shift();
+  /** Removes and returns the oldest call. */
+  shift({ blocking, transaction }: Allowed): QueuedCall | undefined {
+    let oldest = this.#ordinary;
+    if (blocking && isOlder(this.#blocking, oldest)) oldest = this.#blocking;
+    if (blocking && isOlder(this.#transactions, oldest) && transaction()) oldest = this.#transactions;
+    return oldest.shift();
   }
 
   /** Begins a call that was queued. */
@@ -61,15 +68,21 @@ export class CallQueue {
 
   /** Removes and returns the calls that were queued before this `performance.now()` time; all calls without one. */
   removeOlderThan(before: number = Number.POSITIVE_INFINITY): readonly QueuedCall[] {
-    return [this.#ordinary, this.#blocking].flatMap((queue) => {
+    return [this.#ordinary, this.#blocking, this.#transactions].flatMap((queue) => {
       const end = queue.findIndex(({ since }) => since >= before);
       return queue.splice(0, end === -1 ? queue.length : end);
     });
   }
 
-  #queueFor({ call }: QueuedCall): QueuedCall[] {
-    return call.mayBlock === true ? this.#blocking : this.#ordinary;
+  #queueFor(queued: QueuedCall): QueuedCall[] {
+    if (queued instanceof QueuedTransaction) return this.#transactions;
+    return queued.call.mayBlock === true ? this.#blocking : this.#ordinary;
   }
+}
+
+/** Whether the first call of a queue is older than that of another one. */
+function isOlder([one]: readonly QueuedCall[], [other]: readonly QueuedCall[]): boolean {
+  return one !== undefined && (other === undefined || one.since < other.since);
 }
 
 /** The number of retries after a lost connection; a call that ends its own connection must not repeat forever. */

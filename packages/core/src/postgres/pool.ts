@@ -1,5 +1,6 @@
 import { CallQueue, QueuedCall, QueuedTransaction } from './call-queue.ts';
 import { query } from './query.ts';
+import { mayBlock, mayReserve } from './connection-reserve.ts';
 import type { CallRequest } from './call-request.ts';
 import { Listener } from './listener.ts';
 import type { OpenSession } from './session-opener.ts';
@@ -30,8 +31,6 @@ const maxPipelineLength = 32;
  */
 const maxBatchMs = 4;
 const checkIntervalMs = 100;
-/** Smaller pools reserve no connection for calls that do not block. */
-const minSizeForReserve = 4;
 /** The maximum delay between attempts to connect, and so the longest wait of a request while the database is unavailable. */
 const maxBackOffMs = 500;
 /** The same for connections that no call waits for. */
@@ -163,7 +162,7 @@ export class Pool implements Database {
 
   #dispatch(queued: QueuedCall): void {
     if (this.#closed !== null) return this.#failLater(queued, new ConnectionLost('the gateway is closing'));
-    if (this.#mustYield(queued.call)) return this.#enqueue(queued);
+    if (this.#mustYield(queued)) return this.#enqueue(queued);
     if (this.#joinBatch(queued)) return;
     const session = this.#takeIdle(queued.call);
     if (session !== null) {
@@ -185,16 +184,11 @@ export class Pool implements Database {
   }
 
   /** Returns whether a call that may block has to wait, so that one connection remains for calls that do not block. */
-  #mustYield({ mayBlock }: Call): boolean {
-    return mayBlock === true && this.#isBlockingLimitReached();
-  }
-
-  #isBlockingLimitReached(): boolean {
+  #mustYield(queued: QueuedCall): boolean {
+    if (queued.call.mayBlock !== true) return false;
     const { size } = this.#options;
-    if (size < minSizeForReserve) return false;
-    let blocking = 0;
-    for (const session of this.#sessions.keys()) if (session.mayBlock) blocking++;
-    return blocking >= size - 1;
+    const isTransaction = queued instanceof QueuedTransaction;
+    return !mayBlock(this.#sessions, size) || (isTransaction && !mayReserve(this.#sessions, size));
   }
 
   /** Adds a call to the current batch of short calls, which leaves in one packet. */
@@ -307,7 +301,9 @@ export class Pool implements Database {
     const now = performance.now();
     if (now >= expiresAt || session.state.isRetired) return this.#retire(session);
     if (!session.isIdle) return;
-    const next = this.#queue.shift(!this.#isBlockingLimitReached());
+    const { size } = this.#options;
+    const transaction = (): boolean => mayReserve(this.#sessions, size);
+    const next = this.#queue.shift({ blocking: mayBlock(this.#sessions, size), transaction });
     if (next !== undefined) {
       this.#queue.begin(next, session);
       return this.#fillPipeline(session);

@@ -73,7 +73,7 @@ export class Session {
   readonly #canceller: Canceller;
   readonly state: SessionState;
   /** Whether the session belongs to a transaction with several calls. */
-  #isReserved = false;
+  isReserved = false;
   /** The transaction status of the last ReadyForQuery. */
   inTransaction = false;
   /** The FATAL error with which the server ended the connection. */
@@ -88,7 +88,7 @@ export class Session {
     this.#parser = new MessageParser(this.#handleMessage, this.#handleRows);
     this.#canceller = new Canceller({
       requests: this.#requests,
-      isTransaction: () => this.#isReserved,
+      isTransaction: () => this.isReserved,
       sendCancelRequest: () => events.cancel(),
       afterPending: (onDone) => this.#sendMaintenance([], () => onDone()),
       disconnect: (reason) => this.#disconnect(reason),
@@ -120,11 +120,11 @@ export class Session {
 
   /** Whether a call in the pipeline may block. */
   get mayBlock(): boolean {
-    return this.#isReserved || this.#requests.some(({ pending }) => pending?.call.mayBlock === true);
+    return this.isReserved || this.#requests.some(({ pending }) => pending?.call.mayBlock === true);
   }
 
   get isIdle(): boolean {
-    return this.load === 0 && this.#open && !this.#isReserved;
+    return this.load === 0 && this.#open && !this.isReserved;
   }
 
   /** Whether a call waits for its statements. A call that is sent now would run before it. */
@@ -142,7 +142,7 @@ export class Session {
    * @param now `performance.now()`: a first request that runs for long may wait for a lock and block the calls behind it
    */
   canShare(call: Call, now: number): boolean {
-    if (!this.#open || this.#isReserved || this.#flow.isPaused || this.state.isRetired) return false;
+    if (!this.#open || this.isReserved || this.#flow.isPaused || this.state.isRetired) return false;
     if (this.#preparing > 0 || this.state.changedSetting !== null) return false;
     if (!canAppendCall(this.#requests, now) || this.state.switchesRole(call)) return false;
     return this.#mode.unnamed || this.#statements.missing(call.steps).length === 0;
@@ -150,7 +150,7 @@ export class Session {
 
   /** Sends a call. Statements that are not prepared on this connection are prepared first. */
   run(call: Call): CallRequest {
-    const isReserved = this.#isReserved;
+    const isReserved = this.isReserved;
     const switchesRole = !isReserved && this.state.switchesRole(call);
     const adapted = isReserved ? adaptTransactionCall(call, this.#mode) : adaptCall(call, this.#mode, switchesRole);
     const request = new CallRequest(call, adapted, {
@@ -166,14 +166,14 @@ export class Session {
 
   /** Reserves an idle session for a transaction with several calls, and returns the steps that begin and end it. */
   reserve(options: Pick<Call, 'role' | 'altersSession' | 'isolation'>): TransactionSteps {
-    this.#isReserved = true;
+    this.isReserved = true;
     selectPlanMode(this.state, this.#pipeline, {});
     return transactionSteps(options, this.#mode, this.state.switchesRole(options));
   }
 
   /** Ends the reservation. The owner of the session learns of it when the last call is complete. */
   release(): void {
-    this.#isReserved = false;
+    this.isReserved = false;
     this.#statements.closeTemporary();
   }
 
@@ -249,7 +249,7 @@ export class Session {
   }
 
   #send(request: CallRequest): void {
-    if (!this.#isReserved) selectPlanMode(this.state, this.#pipeline, request.call);
+    if (!this.isReserved) selectPlanMode(this.state, this.#pipeline, request.call);
     try {
       this.#writer.writeSteps(request.steps);
     } catch (error) {
@@ -356,7 +356,7 @@ export class Session {
   #finish(request: PipelinedRequest, now: number): void {
     const { inTransaction } = this;
     // The settings of the transaction end with it.
-    if (this.#isReserved && inTransaction) return this.#finishWithin(request, now);
+    if (this.isReserved && inTransaction) return this.#finishWithin(request, now);
     if (inTransaction && request.opensTransaction) this.#sendMaintenance([rollback], () => undefined);
     const left = this.state.settingLeftBy(request);
     if (left !== null) this.state.taint(left, this.#requests);

@@ -287,6 +287,27 @@ test('a role and settings that a routine leaves to its transaction do not reach 
   expect((await gateway.send('GET /api/context')).body).toBe(alone);
 });
 
+test('batches that authenticate within their transaction do not wait for the connections of each other', async () => {
+  const gateway = await startGateway(
+    `create function check_user(_user text, _password text) returns table (status boolean, name text) language sql
+     as $$ select true, _user $$;
+     create function word() returns text language sql stable as $$ select 'word' $$;
+     comment on function word is 'HTTP GET';
+     create function protected(_value text) returns text language sql stable as $$ select _value $$;
+     comment on function protected is E'HTTP GET\nbasic_auth\nchallenge_command = select * from check_user($1, $2)';`,
+    { batchPath: '/batch', poolSize: 2, authentication: {} },
+  );
+  onTestFinished(() => gateway.close());
+  const authorization = `Basic ${Buffer.from('ada:secret').toString('base64')}`;
+  const items = [get('/api/word'), { ...get(''), path: ['/api/protected?value=', { $ref: '0' }] as unknown as string }];
+  const batches = await Promise.all(Array.from({ length: 6 }, () => batch(gateway, items, { authorization })));
+  const results = [
+    { status: 200, body: 'word' },
+    { status: 200, headers: { 'cache-control': 'private' }, body: 'word' },
+  ];
+  expect(batches.map(({ status, body }) => [status, body])).toEqual(batches.map(() => [200, results]));
+});
+
 test('cookies of the requests are headers of the batch', async () => {
   const gateway = await startGateway(
     `create function remember(_value text) returns text language plpgsql as $$
