@@ -308,6 +308,36 @@ test('batches that authenticate within their transaction do not wait for the con
   expect(batches.map(({ status, body }) => [status, body])).toEqual(batches.map(() => [200, results]));
 });
 
+test.each([true, false])(
+  'a function that has changed since the load repeats no change; prepared statements: %s',
+  async (preparedStatements) => {
+    const gateway = await startGateway(
+      `create table t (i int);
+       create function add(_i int) returns int language sql as $$ insert into t values (_i) returning i $$;
+       comment on function add is 'HTTP POST';
+       create function latest() returns int language sql stable as $$ select max(i) from t $$;
+       comment on function latest is 'HTTP GET';`,
+      { batchPath: '/batch', preparedStatements },
+    );
+    onTestFinished(() => gateway.close());
+    const add = (i: unknown): Item => post('/api/add', { i });
+    const items = [add(1), add({ $ref: '0' }), get('/api/latest')];
+    expect(bodies((await batch(gateway, items)).body)).toEqual(['1', '1', '1']);
+    await gateway.database.query(`drop function latest();
+      create function latest() returns text language sql stable as $$ select 'latest: ' || max(i) from t $$;
+      comment on function latest is 'HTTP GET'`);
+    const { status, body } = await batch(gateway, [add(2), get('/api/latest')]);
+    expect([status, body]).toEqual([
+      200,
+      [
+        { status: 200, body: '2' },
+        { status: 200, body: 'latest: 2' },
+      ],
+    ]);
+    expect(await gateway.database.query('select i from t order by i')).toEqual([{ i: 1 }, { i: 1 }, { i: 2 }]);
+  },
+);
+
 test('cookies of the requests are headers of the batch', async () => {
   const gateway = await startGateway(
     `create function remember(_value text) returns text language plpgsql as $$

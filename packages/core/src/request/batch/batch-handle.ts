@@ -25,6 +25,8 @@ export interface BatchLimits {
   readonly maxBatchItems: number;
   /** Bytes of all responses together. */
   readonly maxBatchResponseSize: number;
+  /** As in the options: otherwise, the columns of a result are known only when its call has run. */
+  readonly preparedStatements: boolean;
 }
 
 const isolationLevels: Readonly<Record<string, IsolationLevel>> = {
@@ -72,9 +74,18 @@ export class BatchHandler {
       if (pipeline.readRouting !== null) readConsistency(request);
       const document = await readJsonDocument(request, pipeline.maxBodySize);
       const items = readBatch(document, this.#limits.maxBatchItems);
-      const maxResponseSize = this.#limits.maxBatchResponseSize;
+      const { maxBatchResponseSize: maxResponseSize, preparedStatements } = this.#limits;
       const key = await readBatchKey(request, document!, isolation, { pipeline, statements: this.#keys });
-      const outcome = await this.#run({ items, request, pipeline, isolation, maxResponseSize, limits, key });
+      const outcome = await this.#run({
+        items,
+        request,
+        pipeline,
+        isolation,
+        maxResponseSize,
+        preparedStatements,
+        limits,
+        key,
+      });
       if (pipeline.observesRequests) this.#setCaller(request, outcome, key);
       if (outcome.kind === 'repeated') return await respondAgain(key!, outcome.role, request, pipeline);
       if (outcome.kind === 'failed') return await respondToFailure(withKey(outcome, key), request);
@@ -83,7 +94,7 @@ export class BatchHandler {
     } catch (error) {
       const [item, cause] = error instanceof ItemError ? [error.item, error.cause] : [null, error];
       const failed = { error: cause, pipeline, targets: [], call: null, caller: null, input: null, mayRepeat: false };
-      return respondToFailure({ kind: 'failed', item, failed }, request);
+      return respondToFailure({ item, failed }, request);
     } finally {
       for (const limited of limits.values()) limited.release();
     }
@@ -101,13 +112,13 @@ export class BatchHandler {
     if (caller !== null) this.#callers.set(request, caller);
   }
 
-  /** Runs the batch, and again after a serialization failure or with a stale endpoint: it had no effect. */
+  /** Runs the batch, and again after a serialization failure or with a stale endpoint, if it had no effect. */
   async #run(input: BatchInput): Promise<BatchOutcome> {
     const outcome = await runBatch(input);
     if (outcome.kind !== 'failed') return outcome;
     const failed = { ...outcome.failed, pipeline: input.pipeline };
     const refreshed = failed.mayRepeat ? await pipelineForRetry(failed, this.#refreshStale) : null;
-    if (refreshed !== null) return this.#repeat({ ...input, pipeline: refreshed });
+    if (refreshed !== null && !outcome.mayHaveCommitted) return this.#repeat({ ...input, pipeline: refreshed });
     return isSerializationFailure(failed.error) && input.items.every(isIdempotent) ? this.#repeat(input) : outcome;
   }
 
@@ -176,11 +187,13 @@ async function respondAgain(
   return readRouting !== null && isWrite ? addToken(response, readRouting.replicas) : response;
 }
 
+type Failure = Pick<FailedBatch, 'item' | 'failed'>;
+
 /** A batch with a key can be sent again when its outcome is unknown. */
-function withKey({ item, failed }: FailedBatch, key: BatchKey | null): FailedBatch {
+function withKey({ item, failed }: FailedBatch, key: BatchKey | null): Failure {
   const { error } = failed;
-  if (key === null || !(error instanceof OutcomeUnknown)) return { kind: 'failed', item, failed };
-  return { kind: 'failed', item: null, failed: { ...failed, error: unknownOutcome(error) } };
+  if (key === null || !(error instanceof OutcomeUnknown)) return { item, failed };
+  return { item: null, failed: { ...failed, error: unknownOutcome(error) } };
 }
 
 /** The caller of the first request with refreshed credentials, which are the same for all; else any caller. */
@@ -189,7 +202,7 @@ function findCaller(items: readonly FinishedItem[]): Caller | null {
   return callers.find(({ headers }) => headers !== undefined) ?? callers[0] ?? null;
 }
 
-async function respondToFailure({ item, failed }: FailedBatch, request: GatewayRequest): Promise<GatewayResponse> {
+async function respondToFailure({ item, failed }: Failure, request: GatewayRequest): Promise<GatewayResponse> {
   const pointer = item === null ? null : `/${item}`;
   const response = await handleError(failed.error, request, { ...failed, pointer }, failed.pipeline);
   return withCallerHeaders(response, failed.caller);

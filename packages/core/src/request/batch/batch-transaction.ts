@@ -54,6 +54,8 @@ export class BatchTransaction {
   /** The longest timeout of the calls, in milliseconds; 0 means no timeout. */
   #timeout = 1;
   #failure: TransactionFailure | null = null;
+  /** Whether the commit has been sent. */
+  hasSentCommit = false;
   #claimError: DatabaseError | null = null;
 
   constructor(database: Database, options: BatchTransactionOptions) {
@@ -111,6 +113,7 @@ export class BatchTransaction {
     if (last !== null && transaction !== null) this.#waiting.push({ call: this.#ownCall(last), item: null });
     if (transaction === null && this.#waiting.length === 0) return;
     if (!this.#checkRole()) return;
+    this.hasSentCommit = true;
     await this.#send((call) => (transaction?.commit ?? this.#database).run(call), transaction === null);
   }
 

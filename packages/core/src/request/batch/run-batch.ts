@@ -1,4 +1,4 @@
-import { CallCancelled, type IsolationLevel } from '../../postgres/port.ts';
+import { CallCancelled, DatabaseError, type IsolationLevel } from '../../postgres/port.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { CompiledEndpoint } from '../compiled-endpoint.ts';
@@ -25,6 +25,8 @@ export interface BatchInput {
   readonly isolation: IsolationLevel | null;
   /** Bytes of all responses together. */
   readonly maxResponseSize: number;
+  /** Whether the columns of a result are known before its call runs. */
+  readonly preparedStatements: boolean;
   /** The rate limits of the requests, by position. They are counted once, also when the batch runs again. */
   readonly limits: Map<number, LimitedRequest>;
   /** Null without an idempotency key. */
@@ -36,6 +38,8 @@ export interface FailedBatch {
   /** The position of the request that has failed; null: the transaction has failed. */
   readonly item: number | null;
   readonly failed: FailedAttempt;
+  /** Whether changes may have been committed although the gateway cannot read a result. */
+  readonly mayHaveCommitted: boolean;
 }
 
 export interface FinishedBatch {
@@ -84,7 +88,7 @@ class Batch {
   #body: Buffer | null = null;
 
   constructor(input: BatchInput) {
-    const { items, pipeline, request, isolation, maxResponseSize, key } = input;
+    const { items, pipeline, request, isolation, maxResponseSize, preparedStatements, key } = input;
     this.#input = input;
     this.#requests = new ItemRequests(request, pipeline.maxBodySize);
     this.#budget = new ResponseBudget(maxResponseSize);
@@ -92,7 +96,8 @@ class Batch {
     this.#routes = items.map((item, index) => forItem(index, () => findStaticRoute(item, pipeline)));
     const routes = this.#routes.map((route) => route?.targets ?? null);
     this.#onlyReads = routes.every((targets) => targets !== null && onlyReads(targets));
-    const isDecided = routes.every((targets) => targets !== null && isDecidedByDatabase(targets));
+    // Otherwise, the columns of a changed endpoint could be noticed after the commit.
+    const isDecided = preparedStatements && routes.every((targets) => targets !== null && isDecidedByDatabase(targets));
     // A host may run its own statements in the callback of a request, which must see the results of those before it. With a key, the response is
     // stored before the commit.
     this.#isOneRoundTrip = (this.#onlyReads || isDecided) && !this.#isStepwise && key === null;
@@ -237,10 +242,17 @@ class Batch {
     if (failure !== null && (failure.item === null || culprit === undefined)) {
       const attempt = { pipeline: this.#input.pipeline, targets: [], call: null, caller: null, input: null };
       const error = claimError === null ? failure.error : toClaimError(claimError);
-      return { kind: 'failed', item: failure.item, failed: { ...attempt, error, mayRepeat: true } };
+      return this.#toFailedBatch(failure.item, { ...attempt, error, mayRepeat: true });
     }
     if (culprit?.outcome?.kind !== 'failed') return null;
-    return { kind: 'failed', item: culprit.index, failed: culprit.outcome.failed };
+    return this.#toFailedBatch(culprit.index, culprit.outcome.failed);
+  }
+
+  /** PostgreSQL does not commit after an error of its own. */
+  #toFailedBatch(item: number | null, failed: FailedAttempt): FailedBatch {
+    const mayHaveCommitted =
+      this.#transaction.hasSentCommit && !this.#onlyReads && !(failed.error instanceof DatabaseError);
+    return { kind: 'failed', item, failed, mayHaveCommitted };
   }
 }
 
