@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest';
 import { column, int4, returns, routine, textArray } from '../../test/support/routine.ts';
-import type { Routine } from '../catalog/routine.ts';
 import { buildEndpoints } from '../../test/support/build-endpoints.ts';
 import { endpointDefaults } from './options.ts';
 import type { RawFormat } from './endpoint.ts';
 
-const rows: Partial<Routine> = { result: returns('composite', [column('a', int4), column('b')], { set: true }) };
+type Sketch = Parameters<typeof routine>[0];
+
+const rows: Sketch = { result: returns('composite', [column('a', int4), column('b')], { set: true }) };
 
 /** Returns the raw format of the endpoint with these comment lines, then the diagnostics. */
-function planned(lines: string, sketch: Partial<Routine> = rows): readonly [RawFormat | null | undefined, ...string[]] {
+function planned(lines: string, sketch: Sketch = rows): readonly [RawFormat | null | undefined, ...string[]] {
   const { endpoints, diagnostics } = buildEndpoints(
-    [routine({ ...sketch, parameters: [], comment: `HTTP\n${lines}` })],
+    [routine({ parameters: [], ...sketch, comment: `HTTP\n${lines}` })],
     {
       ...endpointDefaults,
       logAnnotationSetInfo: false,
@@ -64,6 +65,12 @@ test('a record without columns, and void, have no column names', () => {
     { ...plain, separator: ';' },
     'warning no-effect 4',
   ]);
+  const record = { parameters: [{ name: '_end' }], result: returns('record', [], { set: true }) };
+  expect(planned('raw\nseparator = {end}\nnew_line = {end}', record)).toEqual([
+    { ...plain, separator: '{end}', newLine: '{end}' },
+    'warning no-effect 3',
+  ]);
+  expect(planned('raw\nseparator = {other}', record)).toEqual([{ ...plain, separator: '{other}' }]);
   expect(planned('raw\nseparator ;', { result: returns('void') })).toEqual([
     null,
     'warning no-effect 2',

@@ -180,8 +180,27 @@ export function resolveRawFormat(builder: EndpointBuilder, result: ResultShape):
     return null;
   }
   const isRecord = result.kind === 'record' || result.kind === 'records';
-  if (isRecord) warnOfNoEffect(builder, 'columnNames', 'for results whose columns are unknown before the call');
+  if (isRecord) {
+    warnOfNoEffect(builder, 'columnNames', unknownColumns);
+    warnOfRecordPlaceholder(builder);
+  }
   return { separator, newLine, columnNames: columnNames === true && !isRecord };
+}
+
+const unknownColumns = 'for results whose columns are unknown before the call';
+
+/** The statement joins the values of a record, and its text is fixed. */
+function warnOfRecordPlaceholder(builder: EndpointBuilder): void {
+  const placeholders = builder.overrides.separator?.match(/\{[^{}]*\}/g) ?? [];
+  const placeholder = placeholders.find((text) => builder.context.isParameter(text.slice(1, -1)));
+  const use = builder.annotationFor('separator');
+  if (placeholder === undefined || use === null) return;
+  builder.report(
+    'warning',
+    'no-effect',
+    `${display(placeholder)} in ${use.name} has no effect ${unknownColumns}`,
+    use.line,
+  );
 }
 
 function warnOfNoEffect(builder: EndpointBuilder, key: keyof Overrides, where: string): void {

@@ -19,6 +19,8 @@ import {
 } from './idempotency/compile-idempotency.ts';
 import type { QueryBuilder, QueryStatement } from '../ports/ports.ts';
 import { type AvailableHandler, type CompiledHandler, compileHandlers } from './upload/compile-upload.ts';
+import { parseRawTemplate, type RawTemplate, renderRawFormat } from '../response/raw-template.ts';
+import type { ParameterValues } from '../response/template.ts';
 import { type Format, isNegotiable, selectFormat, negotiableFormats, numberTextFormats } from '../response/format.ts';
 import { type HeaderWriter, createHeaderWriter } from '../response/response-headers.ts';
 import { negotiatesLargeNumbers } from '../endpoints/large-numbers.ts';
@@ -100,6 +102,8 @@ export class CompiledEndpoint {
   /** Formats that a client can select with `Accept`; null until a client has done so, which few do. */
   #negotiable: Readonly<Partial<Record<RowFormat, Representation>>> | null = null;
   readonly #negotiatesNumbers: boolean;
+  /** Null, except for raw responses whose texts between values or rows depend on the call. */
+  readonly #rawTemplate: RawTemplate | null;
   /** Formats with large numbers as strings; null until a client has requested one. */
   #numberTexts: Readonly<Partial<Record<RowFormat, Representation>>> | null = null;
   #columns: Statement['columns'];
@@ -135,6 +139,7 @@ export class CompiledEndpoint {
     this.injectsValues = injectsValues(endpoint);
     this.hashesParameters = parameters.some(({ hashOf }) => hashOf !== undefined);
     this.#negotiatesNumbers = negotiatesLargeNumbers(endpoint);
+    this.#rawTemplate = parseRawTemplate(endpoint);
     this.convertsOutput = queryBuilder === null && endpoint.outputConversion !== undefined;
   }
 
@@ -175,10 +180,24 @@ export class CompiledEndpoint {
     this.#canUseReplica = false;
   }
 
-  /** Returns the representation that the client prefers. */
-  selectRepresentation(accept: string | undefined): Representation {
+  /**
+   * Returns the representation that the client prefers.
+   * @param call the values for placeholders between raw values and rows
+   */
+  selectRepresentation(accept: string | undefined, call: ParameterValues): Representation {
+    if (this.#rawTemplate !== null) return this.#renderRaw(this.#rawTemplate, call);
     if (this.#negotiatesNumbers && accept !== undefined) return this.#selectNumbers(accept);
     return this.#selectFormat(negotiateRowFormat(accept));
+  }
+
+  /** Whether the response may have many rows. */
+  get hasManyRows(): boolean {
+    return this.#selectFormat('json').format.hasManyRows;
+  }
+
+  #renderRaw(template: RawTemplate, call: ParameterValues): Representation {
+    const raw = renderRawFormat(template, this.endpoint.raw!, call);
+    return createRepresentation(this.endpoint, selectFormat({ ...this.endpoint, raw }), false);
   }
 
   #selectFormat(format: RowFormat): Representation {

@@ -40,7 +40,7 @@ async function executeForRow(
   input: Omit<ExecutionInput, 'format'>,
   rowResponse: RowResponse,
 ): Promise<GatewayResponse> {
-  const { format, writeHeaders } = input.call.candidate.selectRepresentation(undefined);
+  const { format, writeHeaders } = input.call.candidate.selectRepresentation(undefined, input.call);
   const ownHeaders = commentHeaders(input.call, writeHeaders);
   const rows = createTextRowSink();
   const execution = { ...input, format, tapRows: () => rows };

@@ -62,7 +62,7 @@ export async function runStages(
     if (hookResponse !== null) return { response: withCallerHeaders(hookResponse, caller), call, caller };
     const own = respondFromRows(pipeline, { call, request, caller, consistency });
     if (own !== null) return { response: await own, call, caller };
-    const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'));
+    const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'), call);
     const headers = writeHeaders(call);
     const execution = { call, format, request, caller, consistency };
     const executed = executeCall(pipeline, execution, caller);

@@ -200,7 +200,7 @@ async function runCommand(
   call: ExecutableCall,
   { request, caller }: CallContext,
 ): Promise<CommandResponse> {
-  const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'));
+  const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'), call);
   const headers = writeHeaders(call);
   const holdLimit = { rows: Infinity, bytes: maxCommandBody };
   const input = { call, format, request, caller, holdLimit };

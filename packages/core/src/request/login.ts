@@ -35,7 +35,7 @@ export async function loginOrLogout(
   const session = caller?.session ?? null;
   if (session !== null) execution.streams.endSession(session);
   if (!options.serializeResponse || names.length === 0 || result.kind === 'stream') return asPrivate(response);
-  const { format, writeHeaders } = call.candidate.selectRepresentation(undefined);
+  const { format, writeHeaders } = call.candidate.selectRepresentation(undefined, call);
   const rowResponse = respond(request, { format, headers: writeHeaders(call), result });
   return asPrivate({ ...rowResponse, headers: [...rowResponse.headers, ...response.headers] });
 }
@@ -58,7 +58,7 @@ interface LoginResult {
 
 async function run(execution: ExecutionContext, call: ExecutableCall, request: GatewayRequest): Promise<LoginResult> {
   let texts: TextRows | null = null;
-  const { format } = call.candidate.selectRepresentation(undefined);
+  const { format } = call.candidate.selectRepresentation(undefined, call);
   const result = await execute(execution, { call, format, request, tapRows: (next) => (texts = new TextRows(next)) });
   // A result that needs streaming has more rows than are read.
   if (result.kind === 'stream') result.body.cancel();

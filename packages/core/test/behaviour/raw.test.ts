@@ -49,6 +49,22 @@ const gateway = useGateway(`
   raw
   separator = ,
   new_line = \\\\n';
+
+  create sequence calls;
+  create function chosen(_between text, _end text default null, n int default 2) returns table (a int, b text, call int) language sql volatile as
+    $$ select i, 'x', nextval('calls')::int from generate_series(1, n) i $$;
+  comment on function chosen is E'HTTP GET
+  raw
+  separator = {between}
+  new_line = <{_end}{nothing}>
+  column_names
+  cached n';
+
+  create function chosen_record(_end text) returns setof record language sql stable as $$ values (1, 'x'), (2, 'y') $$;
+  comment on function chosen_record is E'HTTP GET
+  raw
+  separator = {end}
+  new_line = {end}';
 `);
 
 async function get(path: string) {
@@ -88,5 +104,26 @@ describe('raw', () => {
     expect((await get('/api/one')).body).toBe('t');
     expect((await get('/api/many')).body).toBe('"a""b"||"c"');
     expect((await get('/api/unknown-rows')).body).toBe('"1","a""b","t"\n"2",,"f"');
+  });
+});
+
+describe('{name} in a separator', () => {
+  const rowsOf = async (query: string): Promise<string> =>
+    (await get(`/api/chosen?${query}`)).body.replaceAll(/(?<="x"[^\d]*)\d+/g, '#');
+
+  test('is the value of the parameter in this request; NULL is empty, and unknown names stay', async () => {
+    expect(await rowsOf('between=;&end=%7B%7D')).toBe('"a";"b";"call"<{}{nothing}>1;"x";#<{}{nothing}>2;"x";#');
+    expect(await rowsOf('between=%2B%22')).toBe('"a"+""b"+""call"<{nothing}>1+""x"+"#<{nothing}>2+""x"+"#');
+    expect(await rowsOf('between=')).toBe('"a""b""call"<{nothing}>1"x"#<{nothing}>2"x"#');
+  });
+
+  test('varies the cache key, even if cached does not name the parameter', async () => {
+    const [first, again] = [await get('/api/chosen?between=a&n=1'), await get('/api/chosen?between=a&n=1')];
+    expect(again.body).toBe(first.body);
+    expect((await get('/api/chosen?between=b&n=1')).body).not.toContain('"a"a"b"');
+  });
+
+  test('stays text between the values of a record, which the statement joins', async () => {
+    expect((await get('/api/chosen-record?end=%7C')).body).toBe('"1"{end}"x"|"2"{end}"y"');
   });
 });

@@ -31,7 +31,7 @@ export const separator: Annotation = {
   names: ['separator', 'raw_separator'],
   syntax: ['separator = <text>', 'separator <text>'],
   documentation:
-    'The text between the values of a row in raw mode; `\\t` is a tab. With a separator, all values except numbers and booleans are in double quotes, with inner quotes doubled. It does not enable raw mode.',
+    'The text between the values of a row in raw mode; `\\t` is a tab. With a separator, all values except numbers and booleans are in double quotes, with inner quotes doubled. `{name}` is replaced by the value of that parameter. It does not enable raw mode.',
   isGuard: false,
   isSupported: true,
   apply: applyText('separator'),
@@ -41,7 +41,7 @@ export const newLine: Annotation = {
   names: ['new_line', 'raw_new_line'],
   syntax: ['new_line = <text>', 'new_line <text>'],
   documentation:
-    'The text between rows in raw mode, not after the last row; `\\n` is a line feed. It does not enable raw mode.',
+    'The text between rows in raw mode, not after the last row; `\\n` is a line feed. `{name}` is replaced by the value of that parameter. It does not enable raw mode.',
   isGuard: false,
   isSupported: true,
   apply: applyText('newLine'),

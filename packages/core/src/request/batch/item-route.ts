@@ -64,6 +64,6 @@ export function isDecidedByDatabase(targets: readonly CompiledEndpoint[]): boole
       !target.convertsOutput &&
       !target.endpoint.responseSettings &&
       // Many rows may be more than the response can hold.
-      !target.selectRepresentation(undefined).format.hasManyRows,
+      !target.hasManyRows,
   );
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Statement, Value } from '../../postgres/port.ts';
 import type { CacheKey } from '../../ports/ports.ts';
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
+import { listTemplateParameters, parseRawTemplate } from '../../response/raw-template.ts';
 
 /** The caching rules of an endpoint, made at start. */
 export interface CompiledCachePolicy {
@@ -24,10 +25,12 @@ export interface CompiledCachePolicy {
 /** @param isPersonal whether a call depends on more than its parameters */
 export function compileCachePolicy(endpoint: Endpoint, isPersonal: boolean): CompiledCachePolicy {
   const { schema, name, parameters, cache, requestHeaders, responseHeaders, parameterSource, bodyParameter } = endpoint;
+  const template = parseRawTemplate(endpoint);
+  const written = template === null ? [] : listTemplateParameters(template);
   return {
     routine: `${schema}.${name}`,
     fingerprint: createHash('sha256').update(JSON.stringify(endpoint)).digest('base64url').slice(0, 22),
-    variesBy: parameters.map((parameter) => isInKey(endpoint, parameter)),
+    variesBy: parameters.map((parameter) => isInKey(endpoint, parameter) || written.includes(parameter)),
     expires: cache!.expiresInMs,
     isPublic:
       !isPersonal &&
