@@ -18,8 +18,7 @@ function toolCall(plain: Work): Work {
     },
     verify({ status, body }, number) {
       // Status and error are those of the message as a whole.
-      const json = /^data: (.*)$/m.exec(body.toString())?.[1] ?? body.toString();
-      const message = parseBody({ status, body: Buffer.from(json) }) as ToolMessage;
+      const message = parseBody({ status, body }) as ToolMessage;
       const content = message.result?.structuredContent;
       plain.verify({ status, body: Buffer.from(JSON.stringify(content?.rows ?? content?.value ?? message)) }, number);
     },

@@ -2,7 +2,16 @@
 export interface Message {
   readonly id?: unknown;
   readonly method?: unknown;
-  readonly params?: { readonly name?: unknown; readonly requestId?: unknown };
+  readonly params?: {
+    readonly name?: unknown;
+    readonly requestId?: unknown;
+    readonly _meta?: { readonly progressToken?: unknown } | null;
+  } | null;
+}
+
+/** Whether the client takes events before the response. */
+export function asksForProgress({ params }: Message): boolean {
+  return params?._meta?.progressToken !== undefined;
 }
 
 /** Returns the message of a body, or the response to one that has none. */

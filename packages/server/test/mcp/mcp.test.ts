@@ -308,6 +308,30 @@ describe('HTTP', () => {
     expect(errors).toEqual([]);
   });
 
+  test('a call of an older revision has one response in JSON, and an event stream if it asks for progress', async () => {
+    const { post, errors } = await serveMcp(gateway);
+    const contents = async (response: Response): Promise<readonly unknown[]> => [
+      response.status,
+      response.headers.get('content-type'),
+      response.headers.get('cache-control'),
+      await response.text(),
+    ];
+    const result =
+      '{"result":{"content":[{"type":"text","text":"{\\"value\\":\\"anonymous\\"}"}],"structuredContent":{"value":"anonymous"}},"jsonrpc":"2.0","id":1}';
+    expect(await contents(await post(calling('whoami')))).toEqual([200, 'application/json', 'no-store', result]);
+    const params = { name: 'whoami', arguments: {}, _meta: { progressToken: 0 } };
+    expect(await contents(await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }))).toEqual([
+      200,
+      'text/event-stream',
+      'no-cache, no-transform',
+      `event: message\ndata: ${result}\n\n`,
+    ]);
+    const notification = { jsonrpc: '2.0', method: 'notifications/initialized', params: null };
+    expect(await contents(await post({ ...notification, params: {} }))).toEqual([202, null, 'no-store', '']);
+    expect((await post(notification)).status).toBe(400);
+    expect(errors).toEqual([]);
+  });
+
   test('another web site is refused, cookies are not read', async () => {
     const { post, url } = await serveMcp(gateway);
     const call = calling('whoami');
