@@ -2,10 +2,10 @@ import { type Call, type CallHandle, CallCancelled, type PoolStatistics } from '
 import type { CallRequest } from './call-request.ts';
 import type { Session } from './session.ts';
 
-/** The calls that may take a connection. */
-interface Allowed {
+/** The calls that may take a connection now. */
+export interface AllowedCalls {
   /** Whether it may be a call that blocks. */
-  readonly blocking: boolean;
+  readonly blocking: () => boolean;
   /** Whether it may be a transaction. */
   readonly transaction: () => boolean;
 }
@@ -40,10 +40,12 @@ export class CallQueue {
   }
 
   /** Removes and returns the oldest call. */
-  shift({ blocking, transaction }: Allowed): QueuedCall | undefined {
+  shift({ blocking, transaction }: AllowedCalls): QueuedCall | undefined {
     let oldest = this.#ordinary;
-    if (blocking && isOlder(this.#blocking, oldest)) oldest = this.#blocking;
-    if (blocking && isOlder(this.#transactions, oldest) && transaction()) oldest = this.#transactions;
+    if (this.#blocking.length + this.#transactions.length > 0 && blocking()) {
+      if (isOlder(this.#blocking, oldest)) oldest = this.#blocking;
+      if (isOlder(this.#transactions, oldest) && transaction()) oldest = this.#transactions;
+    }
     return oldest.shift();
   }
 

@@ -1,4 +1,4 @@
-import { CallQueue, QueuedCall, QueuedTransaction } from './call-queue.ts';
+import { type AllowedCalls, CallQueue, QueuedCall, QueuedTransaction } from './call-queue.ts';
 import { query } from './query.ts';
 import { mayBlock, mayReserve } from './connection-reserve.ts';
 import type { CallRequest } from './call-request.ts';
@@ -73,6 +73,10 @@ export class Pool implements Database {
   /** The most recently used session is last, so that the others can reach the idle timeout. */
   readonly #idle: { readonly session: Session; readonly since: number }[] = [];
   readonly #queue = new CallQueue();
+  readonly #allowed: AllowedCalls = {
+    blocking: () => mayBlock(this.#sessions, this.#options.size),
+    transaction: () => mayReserve(this.#sessions, this.#options.size),
+  };
   /** The session that received the latest call. */
   #batchSession: Session | null = null;
   /** Milliseconds of expected work in the batch of that session. */
@@ -186,9 +190,8 @@ export class Pool implements Database {
   /** Returns whether a call that may block has to wait, so that one connection remains for calls that do not block. */
   #mustYield(queued: QueuedCall): boolean {
     if (queued.call.mayBlock !== true) return false;
-    const { size } = this.#options;
-    const isTransaction = queued instanceof QueuedTransaction;
-    return !mayBlock(this.#sessions, size) || (isTransaction && !mayReserve(this.#sessions, size));
+    const { blocking, transaction } = this.#allowed;
+    return !blocking() || (queued instanceof QueuedTransaction && !transaction());
   }
 
   /** Adds a call to the current batch of short calls, which leaves in one packet. */
@@ -301,9 +304,7 @@ export class Pool implements Database {
     const now = performance.now();
     if (now >= expiresAt || session.state.isRetired) return this.#retire(session);
     if (!session.isIdle) return;
-    const { size } = this.#options;
-    const transaction = (): boolean => mayReserve(this.#sessions, size);
-    const next = this.#queue.shift({ blocking: mayBlock(this.#sessions, size), transaction });
+    const next = this.#queue.shift(this.#allowed);
     if (next !== undefined) {
       this.#queue.begin(next, session);
       return this.#fillPipeline(session);
