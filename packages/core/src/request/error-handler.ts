@@ -12,7 +12,7 @@ import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import { problemResponse, type ProblemOptions } from './problem-response.ts';
 import { isStale } from './stale-endpoint.ts';
-import { loginStatuses, toPostgrestStatuses } from './sqlstate.ts';
+import { batchStatuses, loginStatuses, toPostgrestStatuses } from './sqlstate.ts';
 import { transactionSettings } from './trace-context.ts';
 import type { Caller, ValueSource } from '../ports/ports.ts';
 
@@ -22,7 +22,7 @@ interface FailedRequest {
   readonly input: RequestInput | null;
   readonly call: ExecutableCall | null;
   readonly targets: readonly Pick<CompiledEndpoint, 'endpoint'>[];
-  /** A JSON pointer to the request within a batch; absent: the request came alone. */
+  /** A JSON pointer to the request within a batch; null: none of them has failed by itself. Absent: the request came alone. */
   readonly pointer?: string | null;
   /** Null or absent: anonymous, or unknown yet. */
   readonly caller?: Caller | null;
@@ -41,7 +41,7 @@ export async function handleError(
   const endpoint = findEndpoint(failed);
   const database = endpoint === null ? pipeline.database : selectDatabase(pipeline, endpoint);
   const invalidParameter = isStale(error) ? null : await findInvalidParameter(error, failed.call, database);
-  const general = toProblem(error, { ...problemContext(endpoint, failed.caller ?? null, pipeline), invalidParameter });
+  const general = toProblem(error, { ...problemContext(endpoint, failed, pipeline), invalidParameter });
   const ownProblem =
     endpoint?.fieldErrors === undefined ? general : addFieldErrors(general, error, { ...failed, endpoint, pipeline });
   const { pointer = null } = failed;
@@ -86,11 +86,11 @@ const noConstraints: Constraints = new Map();
 
 function problemContext(
   endpoint: Endpoint | null,
-  caller: Caller | null,
+  failed: FailedRequest,
   { problemOptions: { mappedCodes, showRowDetails }, logicalNames }: RequestPipeline,
 ): Omit<ProblemContext, 'invalidParameter'> {
   return {
-    statuses: selectStatuses(endpoint, caller, mappedCodes),
+    statuses: selectStatuses(endpoint, failed, mappedCodes),
     constraintMessages: endpoint?.constraintMessages ?? {},
     showRowDetails,
     toLogicalNames: logicalNames.get(endpoint?.connection ?? null) ?? null,
@@ -99,9 +99,10 @@ function problemContext(
 
 function selectStatuses(
   endpoint: Endpoint | null,
-  caller: Caller | null,
+  { caller = null, pointer }: FailedRequest,
   mappedCodes: ProblemContext['statuses'],
 ): ProblemContext['statuses'] {
+  if (pointer !== undefined) return batchStatuses(mappedCodes);
   if (endpoint?.dialect === 'postgrest') return toPostgrestStatuses(mappedCodes, caller === null);
   return endpoint?.loginOrLogout?.kind === 'login' ? loginStatuses(mappedCodes) : mappedCodes;
 }

@@ -58,6 +58,17 @@ export function toPostgrestStatuses(
   return { ...statuses, ...postgrestStatuses, '42501': isAnonymous ? 401 : 403 };
 }
 
+/**
+ * Statuses of a batch: its transaction has failed, which a status below 400 would not say. A call that PostgreSQL has cancelled can be sent
+ * again.
+ */
+export function batchStatuses(statuses: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  const entries = Object.entries(statuses).map(([code, status]) => {
+    return [code, status >= 400 ? status : code === '57014' ? 503 : 400] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
 /** Statuses of a login endpoint: class 28 means wrong credentials (401), unless the host has mapped it. */
 export function loginStatuses(statuses: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   return statuses['28'] === sqlstateStatuses['28'] ? { ...statuses, '28': 401 } : statuses;

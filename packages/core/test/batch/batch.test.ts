@@ -35,6 +35,9 @@ const sql = `
   comment on function transaction_of is 'HTTP POST';
   create function secret() returns text language sql stable as $$ select 'x' $$;
   comment on function secret is E'HTTP GET\\nauthorize';
+  create function fail_with(_code text) returns void language plpgsql
+  as $$ begin raise exception 'failed' using errcode = _code; end $$;
+  comment on function fail_with is 'HTTP POST';
   create function get_bytes() returns bytea language sql stable as $$ select 'x'::bytea $$;
   comment on function get_bytes is 'HTTP GET';
   create function get_raw() returns setof int language sql stable as $$ select 1 $$;
@@ -45,7 +48,12 @@ const sql = `
   comment on function usual_timeout is 'HTTP GET';
 `;
 
-const gateway = useGateway(sql, { batchPath: '/api/batch', maxBatchItems: 20, maxBatchResponseSize: 100_000 });
+const gateway = useGateway(sql, {
+  batchPath: '/api/batch',
+  maxBatchItems: 20,
+  maxBatchResponseSize: 100_000,
+  postgreSqlErrorCodeToHttpStatusCodeMapping: { UX204: 204 },
+});
 
 interface Result {
   readonly status: number;
@@ -108,6 +116,19 @@ describe('all or nothing', () => {
       constraint: 'customer_name_key',
       table: 'customer',
       pointer: '/2',
+    });
+    expect(await names()).toEqual([]);
+  });
+
+  test.each([
+    ['57014', 205, 503],
+    ['UX204', 204, 400],
+  ])('an error %s, which has the status %i alone, does not look like a success', async (code, alone, status) => {
+    expect(await gateway.send('POST /api/fail-with', { body: { code } })).toMatchObject({ status: alone, body: '' });
+    const failing = { method: 'POST', path: '/api/fail-with', body: { code } };
+    expect(await batch([{ method: 'POST', path: '/api/add-customer', body: { name: 'Ada' } }, failing])).toEqual({
+      status,
+      body: expect.objectContaining({ status, title: 'failed', code, pointer: '/1' }) as unknown,
     });
     expect(await names()).toEqual([]);
   });
