@@ -57,7 +57,12 @@ export async function readCertificateFiles(tls: TlsConfiguration, workingDirecto
       // oxlint-disable-next-line no-await-in-loop -- at most three files
       files[name] = await readFile(resolve(workingDirectory, path));
     } catch (error) {
-      issues.push(`tls.${name}: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+      const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+      const remedy =
+        code === 'ENOENT'
+          ? 'correct the path, which is relative to the working directory'
+          : 'set it to a file that the user of this process may read';
+      issues.push(`tls.${name}: cannot read ${path} (${code}); ${remedy}`);
     }
   }
   if (issues.length > 0) throw new ConfigurationError(issues);

@@ -175,9 +175,9 @@ describe('a start that fails: the error names the setting and the file', () => {
       'no PFX': await failure({ pfx: 'server.pfx' }, { 'server.pfx': 'text' }),
     }).toEqual({
       missing: `the configuration has 3 errors:
-  tls.certificate: cannot read server.crt (ENOENT)
-  tls.key: cannot read server.key (ENOENT)
-  tls.ca: cannot read ca.crt (ENOENT)`,
+  tls.certificate: cannot read server.crt (ENOENT); correct the path, which is relative to the working directory
+  tls.key: cannot read server.key (ENOENT); correct the path, which is relative to the working directory
+  tls.ca: cannot read ca.crt (ENOENT); correct the path, which is relative to the working directory`,
       'other key': 'tls.key: the private key in server.key does not belong to the certificate in server.crt',
       'no certificate': 'tls.certificate: server.crt has no PEM certificate',
       'no key': 'tls.key: server.key has no PEM private key',
