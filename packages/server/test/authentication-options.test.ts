@@ -12,6 +12,9 @@ async function optionsOf(file: object): Promise<Options> {
   return authenticationOptions((await loadConfiguration(places)).configuration);
 }
 
+/** The scheme with what every section needs, but without a key. */
+const jwt = { enabled: true, issuer: ['i'], audience: ['a'] };
+
 describe('options from the sections', () => {
   test('no scheme by default', async () => {
     const options = await optionsOf({});
@@ -33,13 +36,13 @@ describe('options from the sections', () => {
       { jwt: { enabled: true, jwks: { url: 'https://id.example/jwks' }, issuer: ['i'], audience: ['a'] } },
       { jwt: { jwks: { url: 'https://id.example/jwks' }, issuer: ['i'], audience: ['a'], signingKey: null } },
     ],
-    [{ jwt: { enabled: true, secret: 's' } }, { jwt: { keys: [{ secret: 's' }], signingKey: null, production: true } }],
+    [{ jwt: { ...jwt, secret: 's' } }, { jwt: { keys: [{ secret: 's' }], signingKey: null, production: true } }],
     [
-      { jwt: { enabled: true, secret: 's', keys: [{ id: 'a', secret: 't' }, { pem: 'p' }, { jwk: { kty: 'oct' } }] } },
+      { jwt: { ...jwt, secret: 's', keys: [{ id: 'a', secret: 't' }, { pem: 'p' }, { jwk: { kty: 'oct' } }] } },
       { jwt: { keys: [{ secret: 's' }, { id: 'a', secret: 't' }, { pem: 'p' }, { jwk: { kty: 'oct' } }] } },
     ],
     [{ jwt: { enabled: true, secret: 's' }, authentication: { production: false } }, { jwt: { production: false } }],
-    [{ jwt: { enabled: true, secret: 's', signWithSecret: true } }, { jwt: { signingKey: { secret: 's' } } }],
+    [{ jwt: { ...jwt, secret: 's', signWithSecret: true } }, { jwt: { signingKey: { secret: 's' } } }],
     [{ basic: { user: 'ada', hash: 'h' } }, { basic: { user: 'ada', hash: 'h', realm: 'pgway' } }],
     [{ basic: { hash: 'h' } }, { basic: { user: null, hash: 'h' } }],
     [{ host: '0.0.0.0' }, { production: true }],
@@ -60,12 +63,16 @@ describe('options from the sections', () => {
   });
 
   test.each([
-    [{ jwt: { enabled: true } }, 'jwt: set jwks.url, secret, publicKey, keys or signingKey'],
+    [{ jwt }, 'jwt: set jwks.url, secret, publicKey, keys or signingKey'],
     [
       { jwt: { enabled: true, keys: [{ id: 'a' }] } },
       'jwt.keys[0]: must have one of secret, pem and jwk (in pgway.json:1)',
     ],
-    [{ jwt: { enabled: true, jwks: { url: 'x' }, signWithSecret: true } }, 'jwt.signWithSecret: set jwt.secret'],
+    [{ jwt: { ...jwt, jwks: { url: 'x' }, signWithSecret: true } }, 'jwt.signWithSecret: set jwt.secret'],
+    [
+      { jwt: { ...jwt, secret: 's', audience: null } },
+      'jwt.audience: missing; set it, or authentication.production to false for development',
+    ],
     [{ sessions: { beginCommand: 'x' } }, 'sessions: set beginCommand, checkCommand and endCommand together'],
     [{ sessions: { channel: 'x' } }, 'sessions: set beginCommand, checkCommand and endCommand together'],
   ])('%j is refused: %s', async (file, issue) => {

@@ -7,13 +7,14 @@ import type { Configuration } from './schema.ts';
 export function contradictions(configuration: Configuration): readonly string[] {
   return [
     ...databaseIssues(configuration),
+    ...portIssues(configuration),
     ...poolIssues(configuration.gateway),
     ...tenantIssues(configuration),
     ...listingIssues(configuration.crud.listingLimits),
     ...broadcastIssues(configuration.events),
     ...rateLimitIssues(configuration.rateLimits),
     ...databaseRoleIssues(configuration.authentication),
-    ...jwtIssues(configuration.jwt),
+    ...jwtIssues(configuration),
     ...dataProtectionIssues(configuration.dataProtection),
     ...sessionIssues(configuration.sessions),
     ...externalSignInIssues(configuration),
@@ -25,6 +26,11 @@ export function contradictions(configuration: Configuration): readonly string[] 
 function databaseIssues({ connectionString, embedded }: Configuration): readonly string[] {
   if (connectionString === null || embedded.enabled !== true) return [];
   return ['embedded.enabled: a connection is configured as well; set only one of them'];
+}
+
+function portIssues({ port, tls: { redirectPort } }: Configuration): readonly string[] {
+  if (redirectPort === null || redirectPort === 0 || redirectPort !== port) return [];
+  return [`tls.redirectPort: ${port} is also port; set another one, such as 80`];
 }
 
 function poolIssues({ minPoolSize, poolSize }: Configuration['gateway']): readonly string[] {
@@ -64,20 +70,16 @@ function databaseRoleIssues({ databaseRole }: Configuration['authentication']): 
   return ['authentication.databaseRole.anonymous has no effect without a claim; set authentication.databaseRole.claim'];
 }
 
-function jwtIssues({
-  enabled,
-  jwks,
-  secret,
-  publicKey,
-  keys,
-  signingKey,
-  signWithSecret,
-}: Configuration['jwt']): string[] {
+function jwtIssues({ jwt, authentication }: Configuration): readonly string[] {
+  const { enabled, jwks, secret, publicKey, keys, signingKey, signWithSecret } = jwt;
   if (!enabled) return [];
   const isKeyless = keys.length === 0 && [jwks.url, secret, publicKey, signingKey].every((key) => key === null);
+  const missing =
+    authentication.production === false ? [] : (['issuer', 'audience'] as const).filter((name) => jwt[name] === null);
   return [
     ...(isKeyless ? ['jwt: set jwks.url, secret, publicKey, keys or signingKey'] : []),
     ...(signWithSecret && secret === null ? ['jwt.signWithSecret: set jwt.secret'] : []),
+    ...missing.map((name) => `jwt.${name}: missing; set it, or authentication.production to false for development`),
   ];
 }
 

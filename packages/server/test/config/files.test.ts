@@ -243,6 +243,8 @@ describe('contradictions are reported at once', () => {
       files: {
         'pgway.json': {
           connectionString: 'x',
+          port: 8443,
+          tls: { redirectPort: 8443 },
           embedded: { enabled: true },
           gateway: { poolSize: 4, minPoolSize: 5 },
           crud: { listingLimits: { defaultLimit: 20, maxLimit: 10 } },
@@ -258,12 +260,15 @@ describe('contradictions are reported at once', () => {
 
     expect(issues).toEqual([
       'embedded.enabled: a connection is configured as well; set only one of them',
+      'tls.redirectPort: 8443 is also port; set another one, such as 80',
       'gateway.minPoolSize: 5 exceeds gateway.poolSize, 4; lower it, or raise poolSize',
       'crud.listingLimits.defaultLimit: 20 exceeds crud.listingLimits.maxLimit, 10; lower it, or raise maxLimit',
       'events.redisUrl: missing; events.broadcast redis needs it',
       'authentication.databaseRole.anonymous has no effect without a claim; set authentication.databaseRole.claim',
       'jwt: set jwks.url, secret, publicKey, keys or signingKey',
       'jwt.signWithSecret: set jwt.secret',
+      'jwt.issuer: missing; set it, or authentication.production to false for development',
+      'jwt.audience: missing; set it, or authentication.production to false for development',
       'dataProtection.secret: missing; dataProtection.previousSecrets only decrypt',
       'sessions: set beginCommand, checkCommand and endCommand together',
       'typescriptClient.filePath: "a.ts" has no {0} for the schema, which bySchema needs; add it, as in "a{0}.ts"',

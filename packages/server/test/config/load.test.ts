@@ -248,12 +248,18 @@ describe('all issues are reported at once, with their places', () => {
         '--authentication.databaseRole={"claim":"a"}',
         '--authentication.databaseRole.anonymus=a',
         '--authentication.databaseRole.claim=',
+        '--tls.enabled=true',
+        '--gateway.logFormat=json',
+        '--gateway.allowedHosts=a',
       ],
     });
 
     expect(issues).toEqual([
       '--authentication.databaseRole: is a section; set its keys one by one, as in --authentication.databaseRole.claim=…',
       '--authentication.databaseRole.anonymus: unknown option; did you mean --authentication.databaseRole.anonymous?',
+      '--tls.enabled: unknown option; --help lists all of them',
+      '--gateway.logFormat: unknown option; --help lists all of them',
+      '--gateway.allowedHosts: unknown option; did you mean --allowedHosts?',
       'allowedHosts[1]: must be a host name without scheme and port, such as api.example.org, not "https://b" (from PGWAY_ALLOWED_HOSTS)',
       'authentication.databaseRole.claim: must not be empty, not "" (from --authentication.databaseRole.claim)',
       'authentication.databaseRole.clam: unknown; did you mean authentication.databaseRole.claim? (in pgway.json:1)',
