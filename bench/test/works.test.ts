@@ -61,12 +61,12 @@ test('a key is new in each request', () => {
   expect(uniqueHeaders(plain!.request(0))).toEqual({ 'content-type': 'application/json' });
 });
 
-test('a tool call has the name and the arguments of its endpoint, and its result in an event', () => {
+test('a tool call has the name and the arguments of its endpoint, and its result in the message', () => {
   const call = mcpWorks[0]!.forms!['server-mcp']!;
   expect(JSON.parse(call.request(0).body!)).toMatchObject({
     method: 'tools/call',
     params: { name: 'add', arguments: { a: 1, b: 2 } },
   });
-  call.verify(response('event: message\ndata: {"result":{"structuredContent":{"value":3}}}\n'), 0);
+  call.verify(response({ result: { structuredContent: { value: 3 } } }), 0);
   expect(() => call.verify(response({ error: { code: 1, message: 'no tool' } }), 0)).toThrow('1 + 2');
 });
