@@ -31,12 +31,14 @@ const modes = { i: 'in', o: 'out', b: 'inout', v: 'variadic', t: 'table' } as co
 const kinds = { f: 'function', p: 'procedure' } as const;
 const volatilities = { i: 'immutable', s: 'stable', v: 'volatile' } as const;
 
-export function decodeRoutine(object: JsonObject, lookupType: TypeLookup): Routine {
+/** @param isBuiltIn whether the row is of the built-in query, whose comment is that of the catalog */
+export function decodeRoutine(object: JsonObject, lookupType: TypeLookup, isBuiltIn: boolean): Routine {
   const kind = readCode(object, 'kind', kinds);
   const schema = readText(object, 'schema');
   const name = readText(object, 'name');
   const args = readArguments(object, lookupType);
   const definition = readTextOrNull(object, 'definition');
+  const comment = readTextOrNull(object, 'comment');
   const parameters = inputParameters(object, args);
   const signature = parameters.map((parameter) => displayParameter(parameter)).join(', ');
   return Object.freeze({
@@ -49,7 +51,8 @@ export function decodeRoutine(object: JsonObject, lookupType: TypeLookup): Routi
     volatility: readCode(object, 'volatility', volatilities),
     strict: readBoolean(object, 'strict'),
     language: readText(object, 'language'),
-    comment: readTextOrNull(object, 'comment'),
+    comment,
+    ...(isBuiltIn ? { catalogComment: comment } : {}),
     // A joined string does not retain its parts.
     signature: [label(schema), '.', label(name), '(', signature, ')'].join(''),
     ...(definition === null ? {} : { definition }),

@@ -39,12 +39,12 @@ export function functionsSource(options: FunctionsOptions = {}): RoutineSource {
       const values = filterValues(filters);
       // A custom query uses the search_path of the connection.
       const rows = await (custom === null ? queryCatalog(database, builtin, values) : database.query(custom, values));
-      return runInSlices(decodeRows(rows));
+      return runInSlices(decodeRows(rows, custom === null));
     },
   });
 }
 
-function* decodeRows(rows: TextTable): Steps<readonly Routine[]> {
+function* decodeRows(rows: TextTable, isBuiltIn: boolean): Steps<readonly Routine[]> {
   const typeRows: TypeRow[] = [];
   const routineRows: number[] = [];
   for (const [index, [kind]] of rows.entries()) {
@@ -57,7 +57,7 @@ function* decodeRows(rows: TextTable): Steps<readonly Routine[]> {
   const routines: Routine[] = [];
   // The facts of a routine are garbage before those of the next one are parsed.
   for (const index of routineRows) {
-    routines.push(decodeRoutine(parseFacts(rows, index), types));
+    routines.push(decodeRoutine(parseFacts(rows, index), types, isBuiltIn));
     yield;
   }
   return Object.freeze(routines.sort(byName));

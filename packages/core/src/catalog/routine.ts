@@ -96,6 +96,8 @@ export interface Routine {
   readonly language: string;
   /** The comment on the routine, or null. */
   readonly comment: string | null;
+  /** The comment in the catalog. Absent when a source does not read it from there: then calls do not verify that it is still the same. */
+  readonly catalogComment?: string | null;
   /** `schema.name(p_id integer, VARIADIC p_names text[])`, with the input parameters: identifies the routine. */
   readonly signature: string;
   /** The SQL of every call, when it is not a call of the routine. Its effects on the session are read from it. */

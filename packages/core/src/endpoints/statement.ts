@@ -15,16 +15,23 @@ interface Argument {
 /**
  * Returns the SQL that calls the routine with the parameters in `given`, as `$1`, `$2`, … in that order. Every value is cast
  * to the type of its parameter, which selects the overload. Throws a RangeError when `findMissingArgument` is not null.
+ * @param wrapFirst changes the expression of the first given argument
  */
-export function buildCallStatement(endpoint: Endpoint, given: readonly EndpointParameter[]): string {
-  const call = buildCall(endpoint, given);
+export function buildCallStatement(
+  endpoint: Endpoint,
+  given: readonly EndpointParameter[],
+  wrapFirst?: WrapArgument,
+): string {
+  const call = buildCall(endpoint, given, wrapFirst);
   return endpoint.kind === 'procedure' ? flat('call ', call) : buildSelect(endpoint, call);
 }
 
 /** Returns the call alone: `"schema"."name"("a" => $1::…)`. */
-export function buildCall(endpoint: Endpoint, given: readonly EndpointParameter[]): string {
-  return `${quoteIdentifier(endpoint.schema)}.${quoteIdentifier(endpoint.name)}(${argumentList(endpoint, given)})`;
+export function buildCall(endpoint: Endpoint, given: readonly EndpointParameter[], wrapFirst?: WrapArgument): string {
+  return `${quoteIdentifier(endpoint.schema)}.${quoteIdentifier(endpoint.name)}(${argumentList(endpoint, given, wrapFirst)})`;
 }
+
+type WrapArgument = (sql: string) => string;
 
 /** Concatenates the parts of a statement that the endpoint retains. A template would retain each part too. */
 function flat(...parts: readonly string[]): string {
@@ -74,14 +81,20 @@ function positionalCount(all: readonly Argument[]): number {
   return all.findLastIndex(({ name, sql }) => sql !== null && (allPositional || name === null)) + 1;
 }
 
-function argumentList(endpoint: Endpoint, given: readonly EndpointParameter[]): string {
+function argumentList(
+  endpoint: Endpoint,
+  given: readonly EndpointParameter[],
+  wrapFirst: WrapArgument = (sql) => sql,
+): string {
   const all = listArguments(endpoint, given);
+  const first = all.findIndex(({ parameter, sql }) => parameter !== null && sql !== null);
   const positional = positionalCount(all);
   const missing = findMissing(all);
   if (missing !== null) throw new RangeError(`${endpoint.id}: ${missing.name} must be passed too`);
   return all
-    .flatMap(({ name, sql, variadic }, index) => {
-      if (sql === null) return [];
+    .flatMap(({ name, sql: value, variadic }, index) => {
+      if (value === null) return [];
+      const sql = index === first ? wrapFirst(value) : value;
       const named = name === null || index < positional ? sql : `${quoteIdentifier(name)} => ${sql}`;
       return [variadic ? `variadic ${named}` : named];
     })
@@ -106,14 +119,14 @@ export function buildConversionStatement(
       type === null ? 'pg_catalog.text' : isNull[index] === true && whole.has(name) ? 'pg_catalog.json' : type;
     return `$${index + 1}::${plain}`;
   });
-  const source = { call: `(values (${values.join(', ')}))`, withOrdinality: false };
+  const source = { call: `(values (${values.join(', ')}))`, withOrdinality: false, isNamed: false };
   return selectColumns(columns, source, raw === null ? asJson : asText);
 }
 
 /** Wraps the call of a function, depending on the result shape. */
 function buildSelect({ result, raw, citus }: Endpoint, call: string): string {
   const express = raw === null ? asJson : asText;
-  const source = { call, withOrdinality: citus?.withOrdinality === true };
+  const source = { call, withOrdinality: citus?.withOrdinality === true, isNamed: true };
   switch (result.kind) {
     case 'nothing':
       return flat('select ', call);
@@ -126,7 +139,7 @@ function buildSelect({ result, raw, citus }: Endpoint, call: string): string {
     case 'object':
       return result.nullable
         ? selectRow(result.columns, call, express)
-        : selectColumns(result.columns, { call, withOrdinality: false }, express);
+        : selectColumns(result.columns, { ...source, withOrdinality: false }, express);
     case 'record':
     case 'records':
       return selectRecord(call, raw);
@@ -158,15 +171,29 @@ function reference(row: string, { parentColumn, name }: ResultColumn): string {
 interface RowSource {
   readonly call: string;
   readonly withOrdinality: boolean;
+  /** Whether its columns have the names of the result. */
+  readonly isNamed: boolean;
 }
 
 /** Selects from the function in FROM, so that PostgreSQL can inline SQL functions. */
 function selectColumns(columns: readonly ResultColumn[], source: RowSource, express: ColumnExpression): string {
-  // A composite type without columns has empty rows.
-  const from = functionInFrom(source, resultNames(columns));
+  const from = namedColumns(source, resultNames(columns));
   const list = columns.map((column) => express(column, reference('"r"', column)));
+  // A composite type without columns has empty rows.
   return list.length === 0 ? flat('select from ', from) : flat('select ', list.join(', '), ' from ', from);
 }
+
+/**
+ * Returns the item of FROM with the column names of the routine: names in the item would rename by position, so that columns in another
+ * order would have each other's values. A list of values has no names, nor has a column called like the one of ORDINALITY a second name.
+ */
+function namedColumns(source: RowSource, names: readonly string[]): string {
+  const { call, withOrdinality, isNamed } = source;
+  if (!isNamed || (withOrdinality && names.includes(ordinalityColumn))) return functionInFrom(source, names);
+  return withOrdinality ? `${call} with ordinality as "r"` : `${call} as "r"`;
+}
+
+const ordinalityColumn = quoteIdentifier('ordinality');
 
 /**
  * Returns the item of FROM with the names of its columns. PostgreSQL does not inline a function WITH ORDINALITY, whose additional
@@ -280,6 +307,12 @@ export function callColumnTypes(endpoint: Endpoint): ColumnTypes {
       ? taken[result.columns.findIndex((column) => column.parentColumn === undefined && column.name === name)]!
       : null,
   );
+}
+
+/** Returns the names of the output columns of CALL; null for other calls, whose statements select columns by name. */
+export function outputNames({ kind, outputConversion, result }: Endpoint): readonly string[] | null {
+  if (kind !== 'procedure' || result.kind !== 'object') return null;
+  return (outputConversion ?? result.columns).map(({ name }) => name);
 }
 
 /** Returns the accepted types of the columns of the conversion statement, which passes texts through. */

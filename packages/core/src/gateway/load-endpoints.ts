@@ -134,7 +134,7 @@ export async function loadEndpoints(
     altersSession: sessionCheck(main, options),
     logicalNames: adapted.logicalNames,
     constraints: await reading,
-    ...indexEndpoints(await compileEndpoints(endpoints, sources, { ...services, options })),
+    ...indexEndpoints(await compileEndpoints(endpoints, { sources, routines }, { ...services, options })),
   };
 }
 
@@ -253,21 +253,38 @@ async function readSessionEffectsByConnection(
   return new Map([[null, main], ...names.map((name, index) => [name, effects[index]!] as const)]);
 }
 
+/** The comments of routines in the catalog, by source and signature. */
+type CatalogComments = ReadonlyMap<string, ReadonlyMap<string, string | null>>;
+
+function indexComments(routines: readonly Routine[]): CatalogComments {
+  const comments = new Map<string, Map<string, string | null>>();
+  for (const { source, signature, catalogComment } of routines) {
+    if (catalogComment === undefined) continue;
+    let known = comments.get(source!);
+    if (known === undefined) comments.set(source!, (known = new Map()));
+    known.set(signature, catalogComment);
+  }
+  return comments;
+}
+
 /** Compiles the endpoints. A source with `buildQuery` builds the queries of its endpoints. */
 async function compileEndpoints(
   endpoints: readonly Endpoint[],
-  sources: readonly EndpointSource[],
+  { sources, routines }: { readonly sources: readonly EndpointSource[]; readonly routines: readonly Routine[] },
   { authentication, uploads, rateLimits, options }: GatewayServices & { readonly options: ResolvedOptions },
 ): Promise<readonly CompiledEndpoint[]> {
   for (const source of sources)
     source.endpointsLoaded?.(endpoints.filter((endpoint) => endpoint.source === source.name));
   const queryBuilders = new Map(sources.map(({ name, buildQuery }) => [name, buildQuery?.bind(null) ?? null]));
   const store = idempotencyStore(options.idempotency);
+  const comments = indexComments(routines);
   return mapInSlices(endpoints, (endpoint) => {
     // An invalid scheme fails the load, not the first request.
     if (endpoint.basicAuthentication !== null) authentication.access.endpointScheme(endpoint.basicAuthentication);
     return new CompiledEndpoint(endpoint, {
       queryBuilder: queryBuilders.get(endpoint.source) ?? null,
+      // The routine of a named connection has its endpoint from the comment in the main database.
+      catalogComment: endpoint.connection === null ? comments.get(endpoint.source)?.get(endpoint.id) : undefined,
       uploadHandlers: uploads.handlers,
       idempotencyStore: store,
       canUseReplica: canUseReplica(endpoint, options.readReplicas.consistency),

@@ -14,9 +14,9 @@ export function handleResponseMessage(request: PipelinedRequest, type: number, c
     case 0x32: // BindComplete
       return request.bindComplete();
     case 0x54: // RowDescription
-      return request.rowDescription(columnTypes(chunk, start));
+      return request.rowDescription(columnTypes(chunk, start), () => columnNames(chunk, start));
     case 0x6e: // NoData
-      return request.rowDescription([]);
+      return request.rowDescription([], () => []);
     case 0x43: // CommandComplete
     case 0x49: // EmptyQueryResponse
       return request.statementComplete();
@@ -47,6 +47,18 @@ function columnTypes(chunk: Buffer, start: number): readonly number[] {
     offset = attributes + 18;
   }
   return types;
+}
+
+/** Returns the name of each column of a RowDescription whose body begins at `start`. */
+function columnNames(chunk: Buffer, start: number): readonly string[] {
+  const names: string[] = [];
+  let offset = start + 2;
+  for (let count = chunk.readUInt16BE(start); count > 0; count--) {
+    const end = chunk.indexOf(0, offset);
+    names.push(chunk.toString('utf8', offset, end));
+    offset = end + 19;
+  }
+  return names;
 }
 
 const fieldNames: Readonly<Record<string, keyof Diagnostics>> = {

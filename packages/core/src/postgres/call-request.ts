@@ -1,6 +1,7 @@
 import { PipelinedRequest, type TransactionOutcome, type PendingCall } from './pipeline.ts';
 import { validateDataRow } from './message-parser.ts';
 import type { CallSteps } from './connection-mode.ts';
+import { isRefusedByGuard } from './known-routines.ts';
 import {
   type Call,
   type CallHandle,
@@ -11,6 +12,7 @@ import {
   DatabaseError,
   type Diagnostics,
   OutcomeUnknown,
+  RoutineChanged,
   type RowSink,
   type Statement,
   type Step,
@@ -146,8 +148,8 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     return this.steps[this.step]?.rows ?? null;
   }
 
-  override rowDescription(types: readonly number[]): void {
-    super.rowDescription(types);
+  override rowDescription(types: readonly number[], readNames: () => readonly string[]): void {
+    super.rowDescription(types, readNames);
     this.rows?.columns?.(types);
   }
 
@@ -231,6 +233,13 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     else this.call.failed(this.#timeoutOr(error, now));
   }
 
+  /** Whether the statements, which could not be prepared, may be looked up and prepared once more. */
+  takeRetry(error: Error): boolean {
+    if (this.#retry === null || this.isObsolete || !isStalePreparedStatement(error)) return false;
+    this.#retry = null;
+    return true;
+  }
+
   /** Fails the call: its statements could not be prepared, or the call became obsolete in the meantime. */
   prepareFailed(error: Error | null, startedAt: number): void {
     this.startedAt = startedAt;
@@ -276,10 +285,17 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   }
 
   #timeoutOr(error: Error, now: number): Error {
-    if (!(error instanceof DatabaseError) || error.diagnostics.code !== queryCanceled) return error;
+    if (!(error instanceof DatabaseError)) return error;
+    if (isRefusedByGuard(error.diagnostics)) return this.#routineChanged(error);
+    if (error.diagnostics.code !== queryCanceled) return error;
     const { timeout } = this;
     const isOwnTimeout = this.hasTimedOut || (timeout > 0 && now - this.startedAt >= timeout * timeoutTolerance);
     return isOwnTimeout ? this.#timeoutError() : error;
+  }
+
+  #routineChanged(error: DatabaseError): Error {
+    const guard = this.call.steps[error.step]?.statement.guard;
+    return guard === undefined ? error : new RoutineChanged(guard.signature, 'was created anew');
   }
 
   #timeoutError(): CallTimeout {
@@ -299,12 +315,16 @@ function isPoolerError(error: Error): boolean {
 }
 
 /**
- * Returns whether the server has deallocated the statement (26000), or its plan has other result columns now (0A000). PostgreSQL detects
- * both before the statement runs, so that it is safe to prepare and run it again.
+ * Returns whether the server has deallocated the statement (26000), its plan has other result columns now (0A000), the type of a parameter
+ * was dropped (an internal error, whose message is not translated), or its routine was created anew. PostgreSQL detects all of them before
+ * the statement runs, so that it is safe to prepare and run it again.
  */
 function isStalePreparedStatement(error: Error): boolean {
-  if (!(error instanceof DatabaseError) || error.phase !== 'bind') return false;
-  const { code, routine } = error.diagnostics;
+  if (!(error instanceof DatabaseError)) return false;
+  const { code, routine, message } = error.diagnostics;
+  if (isRefusedByGuard(error.diagnostics)) return true;
+  if (error.phase !== 'bind') return false;
+  if (code === 'XX000') return message.startsWith('cache lookup failed for type');
   return code === '26000' || (code === '0A000' && routine === 'RevalidateCachedQuery');
 }
 

@@ -1,6 +1,7 @@
 import type { ConnectionSettings } from './connection-string.ts';
 import type { ConnectionLimit } from './connection-limit.ts';
 import type { ConnectionMode } from './connection-mode.ts';
+import { KnownRoutines } from './known-routines.ts';
 import { createSessionOpener, createDataSourceOpener } from './session-opener.ts';
 import { Pool } from './pool.ts';
 import type { ConnectionConfiguration, Database, DataSource, Notice } from './port.ts';
@@ -127,6 +128,7 @@ function connectionMode(
     setsDefaultTimeout,
     isProvided: false,
     reset,
+    routines: new KnownRoutines(),
   };
 }
 

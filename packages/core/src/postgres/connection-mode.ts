@@ -1,3 +1,4 @@
+import type { KnownRoutines } from './known-routines.ts';
 import type { Call, IsolationLevel, Statement, Step } from './port.ts';
 import { setConfigStatement, type Settings } from './settings.ts';
 
@@ -21,6 +22,8 @@ export interface ConnectionMode {
    * - `none`: the session belongs to the host
    */
   readonly reset: 'discard' | 'close' | 'perCall' | 'none';
+  /** Those of the database. Absent: statements are not guarded, as the database of a connection of the host is unknown. */
+  readonly routines?: KnownRoutines;
 }
 
 /** A connection that the gateway has opened for itself. */

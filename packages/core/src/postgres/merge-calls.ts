@@ -1,4 +1,11 @@
-import { type Call, CallCancelled, ColumnMismatch, DatabaseError, type IsolationLevel } from './port.ts';
+import {
+  type Call,
+  CallCancelled,
+  ColumnMismatch,
+  DatabaseError,
+  type IsolationLevel,
+  RoutineChanged,
+} from './port.ts';
 
 export interface MergeOptions {
   /** Whether the calls are a transaction of their own. */
@@ -71,6 +78,8 @@ export function mergeCalls(calls: readonly Call[], options: MergeOptions): Call 
 /** Returns the call that an error belongs to; null for errors of the connection and of steps around the calls. */
 function findCulprit(error: Error, steps: Call['steps'], owners: readonly number[]): number | null {
   if (error instanceof DatabaseError) return owners[error.step] ?? null;
+  if (error instanceof RoutineChanged)
+    return owners[steps.findIndex(({ statement }) => statement.guard?.signature === error.signature)] ?? null;
   if (!(error instanceof ColumnMismatch)) return null;
   return owners[steps.findIndex(({ statement }) => statement.sql === error.sql)] ?? null;
 }

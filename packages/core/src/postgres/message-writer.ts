@@ -1,3 +1,4 @@
+import type { KnownRoutines } from './known-routines.ts';
 import type { Step, Value } from './port.ts';
 
 /** Execute of the unnamed portal, without a row limit. */
@@ -18,6 +19,8 @@ export class MessageWriter {
   #large: { readonly at: number; readonly value: Uint8Array }[] = [];
   /** Bytes of the large values in the current message. */
   #largeBytes = 0;
+  /** The routines that guarded statements may call; null: statements are not guarded. */
+  routines: KnownRoutines | null = null;
 
   /** The number of bytes without large values. */
   get length(): number {
@@ -102,7 +105,7 @@ export class MessageWriter {
     const before = this.#length;
     try {
       for (const { statement, values } of steps) {
-        if (statement.name === '') this.parse('', statement.sql, statement.types);
+        if (statement.name === '') this.parse('', this.routines?.textOf(statement) ?? statement.sql, statement.types);
         this.bind(statement.name, values, statement.binary);
         if (statement.name === '') this.describe('');
         this.execute();

@@ -139,14 +139,27 @@ export abstract class PipelinedRequest {
   }
 
   /** RowDescription or NoData, with the type OIDs of the result columns. */
-  rowDescription(types: readonly number[]): void {
+  rowDescription(types: readonly number[], readNames: () => readonly string[]): void {
     const statement = this.statement();
     const expected = statement?.columns;
     if (expected === undefined) return;
     const same =
       expected.length === types.length &&
       expected.every((oids, index) => oids === null || oids.includes(types[index]!));
-    if (!same) this.error ??= columnsChanged(statement!.sql, expected, types);
+    if (!same) this.error ??= columnsChanged(statement!.sql, describeTypes(expected, types), this.isRunning);
+    if (statement!.columnNames === undefined) return;
+    const names = readNames();
+    if (statement!.columnNames.some((name, index) => name !== names[index]))
+      this.error ??= columnsChanged(
+        statement!.sql,
+        [statement!.columnNames.join(', '), names.join(', ')],
+        this.isRunning,
+      );
+  }
+
+  /** Whether the request runs its statements, and does not only prepare them. */
+  protected get isRunning(): boolean {
+    return true;
   }
 
   /**
@@ -240,16 +253,19 @@ export class MaintenanceRequest extends PipelinedRequest {
   }
 }
 
-/** The message names types by their OIDs (`pg_type.oid`). */
-function columnsChanged(
-  sql: string,
-  expected: NonNullable<Statement['columns']>,
-  types: readonly number[],
-): ColumnMismatch {
+/** Describes types by their OIDs (`pg_type.oid`). */
+function describeTypes(expected: NonNullable<Statement['columns']>, types: readonly number[]): ExpectedAndReceived {
   const expectedTypes = expected.map((oids) => (oids === null ? 'any' : oids.join(' or '))).join(', ');
+  return [`types (${expectedTypes})`, `(${types.join(', ')})`];
+}
+
+type ExpectedAndReceived = readonly [expected: string, received: string];
+
+function columnsChanged(sql: string, [expected, received]: ExpectedAndReceived, hasRun: boolean): ColumnMismatch {
   return new ColumnMismatch(
-    `unexpected result columns: expected types (${expectedTypes}), received (${types.join(', ')}) from ${sql}`,
+    `unexpected result columns: expected ${expected}, received ${received} from ${sql}`,
     sql,
+    hasRun,
   );
 }
 

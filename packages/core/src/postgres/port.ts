@@ -1,4 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
+import type { RoutineGuard } from './routine-guard.ts';
+
+export { ColumnMismatch, RoutineChanged } from './stale-errors.ts';
 
 /** The database port: the interface of this module to the rest of the gateway. */
 
@@ -11,6 +14,10 @@ export interface Statement {
   readonly types?: readonly number[];
   /** The type OIDs that each result column may have; null allows any. Checked when the statement is prepared. */
   readonly columns?: readonly (readonly number[] | null)[];
+  /** The names of the result columns; absent: any. Checked when the statement is prepared. */
+  readonly columnNames?: readonly string[];
+  /** Absent: the routine that the name resolves to is called. */
+  readonly guard?: RoutineGuard;
   /** Which parameters have values in the binary format, such as the bytes of a `bytea`; absent: none. */
   readonly binary?: readonly boolean[];
   /** Whether the statement is closed at the end of its `Transaction`, because its name is not used again. Default false. */
@@ -384,17 +391,5 @@ export class CallCancelled extends Error {
   constructor(message: string, outcome: CallCancelled['outcome'] = 'not executed') {
     super(message);
     this.outcome = outcome;
-  }
-}
-
-/** The result columns of a statement have changed since the catalog was read. */
-export class ColumnMismatch extends Error {
-  override readonly name = 'ColumnMismatch';
-  /** The text of the statement; null: another check has found the difference. */
-  readonly sql: string | null;
-
-  constructor(message: string, sql: string | null = null) {
-    super(message);
-    this.sql = sql;
   }
 }

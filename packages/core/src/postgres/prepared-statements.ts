@@ -3,6 +3,7 @@ import { type Statement, type Step, type ConnectionLost, DatabaseError, type Dia
 import type { CallRequest } from './call-request.ts';
 import { PipelinedRequest } from './pipeline.ts';
 import { ProtocolViolation } from './message-parser.ts';
+import type { RoutineGuard } from './routine-guard.ts';
 
 /** Per connection. Clients choose the parameters of a request and so the statement: the number must be bounded. */
 const maxStatements = 500;
@@ -22,6 +23,8 @@ interface Entry {
 export class PreparedStatements {
   readonly #entries = new Map<string, Entry>();
   readonly #writer: MessageWriter;
+  /** The names of statements whose Parse has no response yet. */
+  readonly #preparing = new Set<string>();
   #bytes = 0;
   #uses = 0;
 
@@ -29,11 +32,17 @@ export class PreparedStatements {
     this.#writer = writer;
   }
 
-  /** Returns the statements of the steps that are not prepared yet; the others count as used. */
+  /**
+   * Returns the statements of the steps that are not prepared yet; the others count as used. An unnamed statement is one of them while its
+   * routine has not been looked up.
+   */
   missing(steps: readonly Step[]): readonly Statement[] {
     let missing: Statement[] | null = null;
     for (const { statement } of steps) {
-      if (statement.name === '') continue;
+      if (statement.name === '') {
+        if (this.#writer.routines?.covers(statement) === false) (missing ??= []).push(statement);
+        continue;
+      }
       const entry = this.#entries.get(statement.name);
       if (entry !== undefined) {
         entry.lastUse = ++this.#uses;
@@ -45,16 +54,28 @@ export class PreparedStatements {
     return missing ?? none;
   }
 
+  /** Returns the guards of statements whose routines have to be looked up. */
+  unknownRoutines(missing: readonly Statement[]): readonly RoutineGuard[] {
+    const { routines } = this.#writer;
+    if (routines === null) return noGuards;
+    return missing.flatMap((statement) => (routines.covers(statement) ? [] : [statement.guard!]));
+  }
+
   /**
    * Writes Parse and Describe messages for the statements, behind steps that were already written.
    * @param done receives the error that prevented the preparation, or null
    */
   prepare(request: CallRequest, { missing, before }: Missing, done: (error: Error | null) => void): PrepareRequest {
-    for (const { name, sql, types } of missing) {
-      this.#writer.parse(name, sql, types);
+    for (const statement of missing) {
+      const { name, sql, types } = statement;
+      // Another call prepares the statement at the same time, because both have found it stale.
+      if (this.#preparing.has(name)) this.#writer.close(name);
+      this.#preparing.add(name);
+      this.#writer.parse(name, this.#writer.routines?.textOf(statement) ?? sql, types);
       this.#writer.describe(name);
     }
     return new PrepareRequest(request, missing, before, (ready, error) => {
+      for (const { name } of missing) this.#preparing.delete(name);
       for (const statement of ready) this.#add(statement);
       done(error);
       // A statement with unexpected columns must not stay under its name.
@@ -63,9 +84,12 @@ export class PreparedStatements {
     });
   }
 
-  /** Closes the statements of the steps. PostgreSQL ignores a Close of an unknown name. */
+  /** Closes the statements of the steps, and looks their routines up again. PostgreSQL ignores a Close of an unknown name. */
   forget(steps: readonly Step[]): void {
-    for (const { statement } of steps) if (statement.name !== '') this.#close(statement.name);
+    for (const { statement } of steps) {
+      if (statement.name !== '') this.#close(statement.name);
+      this.#writer.routines?.forget(statement);
+    }
   }
 
   /** Closes the temporary statements, after their transaction. */
@@ -108,6 +132,7 @@ interface Missing {
 }
 
 const none: readonly Statement[] = [];
+const noGuards: readonly RoutineGuard[] = [];
 
 /** Receives the prepared statements, and the error that prevented the others. */
 type PrepareCallback = (ready: readonly Statement[], error: Error | null) => void;
@@ -138,6 +163,10 @@ export class PrepareRequest extends PipelinedRequest {
     return this.statements[this.step - this.#leadingSteps];
   }
 
+  protected override get isRunning(): boolean {
+    return false;
+  }
+
   get #isSettingRole(): boolean {
     return this.step < this.#leadingSteps;
   }
@@ -149,10 +178,10 @@ export class PrepareRequest extends PipelinedRequest {
     this.#parsed = true;
   }
 
-  override rowDescription(types: readonly number[]): void {
+  override rowDescription(types: readonly number[], readNames: () => readonly string[]): void {
     if (this.#isSettingRole) return;
     if (!this.#parsed) throw new ProtocolViolation('an unexpected RowDescription');
-    super.rowDescription(types);
+    super.rowDescription(types, readNames);
     this.#parsed = false;
     this.step++;
   }

@@ -14,12 +14,12 @@ import {
   type ConnectionMode,
   dedicatedConnection,
   rollback,
-  setRoleSteps,
   transactionSteps,
   type TransactionSteps,
 } from './connection-mode.ts';
-import { type Call, ConnectionLost, type Notice, type Statement, type Step } from './port.ts';
+import { type Call, ConnectionLost, type Notice, type Step } from './port.ts';
 import { PreparedStatements } from './prepared-statements.ts';
+import { CallPreparation } from './call-preparation.ts';
 import { selectPlanMode } from './plan-mode.ts';
 import { settleLostRequests, requeueFollowers, type Requeue, requeueTainted } from './requeue.ts';
 import { canAppendCall, CallRequest } from './call-request.ts';
@@ -64,8 +64,7 @@ export class Session {
   readonly #writer = this.#pipeline.writer;
   readonly #requests = this.#pipeline.requests;
   readonly #statements = new PreparedStatements(this.#writer);
-  /** The number of calls that wait for their statements to be prepared. */
-  #preparing = 0;
+  readonly #preparation: CallPreparation;
   readonly #flow: SocketFlow;
   #closed: ConnectionLost | null = null;
   /** A Terminate message was sent: no further message may follow. */
@@ -83,6 +82,12 @@ export class Session {
     this.#socket = socket;
     this.#events = events;
     this.#mode = mode;
+    this.#writer.routines = mode.routines ?? null;
+    this.#preparation = new CallPreparation(this.#statements, this.#writer, {
+      enqueue: (request) => this.#enqueue(request),
+      send: (request) => this.#send(request),
+      requeue: (request) => this.#requeue(request),
+    });
     this.state = new SessionState(mode);
     this.#flow = new SocketFlow(socket);
     this.#parser = new MessageParser(this.#handleMessage, this.#handleRows);
@@ -105,12 +110,12 @@ export class Session {
    * One function for all calls: V8 allocates a closure that is assigned to a property in the old generation. A closure per
    * call would retain the call until the next full garbage collection.
    */
-  readonly #retry = (request: CallRequest): void => this.#prepareAgain(request);
+  readonly #retry = (request: CallRequest): void => this.#preparation.startAgain(request);
   readonly #requeue: Requeue = (request, hadStarted) => this.#events.requeue?.(request, hadStarted) === true;
 
   /** The number of unfinished calls. */
   get load(): number {
-    return this.#requests.length + this.#preparing;
+    return this.#requests.length + this.#preparation.waiting;
   }
 
   /** Whether calls wait to be sent at the end of this event loop turn; another call joins their packet. */
@@ -129,7 +134,7 @@ export class Session {
 
   /** Whether a call waits for its statements. A call that is sent now would run before it. */
   get isPreparing(): boolean {
-    return this.#preparing > 0;
+    return this.#preparation.waiting > 0;
   }
 
   /** Whether a call may be sent. */
@@ -143,7 +148,7 @@ export class Session {
    */
   canShare(call: Call, now: number): boolean {
     if (!this.#open || this.isReserved || this.#flow.isPaused || this.state.isRetired) return false;
-    if (this.#preparing > 0 || this.state.changedSetting !== null) return false;
+    if (this.#preparation.waiting > 0 || this.state.changedSetting !== null) return false;
     if (!canAppendCall(this.#requests, now) || this.state.switchesRole(call)) return false;
     return this.#mode.unnamed || this.#statements.missing(call.steps).length === 0;
   }
@@ -160,7 +165,7 @@ export class Session {
       // An error aborts the transaction of several calls.
       retry: isReserved ? null : this.#retry,
     });
-    this.#start(request);
+    this.#preparation.start(request);
     return request;
   }
 
@@ -227,27 +232,6 @@ export class Session {
     return this.#parser.remainder();
   }
 
-  #start(request: CallRequest): void {
-    const missing = this.#statements.missing(request.steps);
-    if (missing.length === 0) this.#send(request);
-    else this.#prepare(request, missing);
-  }
-
-  /** Parses the statements under the role of the call, so that PostgreSQL checks the privileges of that role. */
-  #prepare(request: CallRequest, missing: readonly Statement[]): void {
-    const setRole = setRoleSteps(request.call.role, request.switchesRole);
-    this.#writer.writeSteps(setRole);
-    this.#preparing++;
-    const prepareRequest = this.#statements.prepare(request, { missing, before: setRole.length }, (error) => {
-      this.#preparing--;
-      if (error instanceof ConnectionLost && request.isUndelivered && this.#requeue(request)) return;
-      // Another call may have closed one of the statements in the meantime.
-      if (error === null && !request.isObsolete) this.#start(request);
-      else request.prepareFailed(error, prepareRequest.startedAt);
-    });
-    this.#enqueue(prepareRequest);
-  }
-
   #send(request: CallRequest): void {
     if (!this.isReserved) selectPlanMode(this.state, this.#pipeline, request.call);
     try {
@@ -260,12 +244,6 @@ export class Session {
     }
     this.state.recordRole(request.call.role);
     this.#enqueue(request);
-  }
-
-  /** Prepares the statements of a call again, because the server dropped one or its plan is stale. */
-  #prepareAgain(request: CallRequest): void {
-    this.#statements.forget(request.steps);
-    this.#start(request);
   }
 
   /** Restores the initial state of the session. */

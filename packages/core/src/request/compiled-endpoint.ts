@@ -10,7 +10,9 @@ import {
   buildConversionStatement,
   findMissingArgument,
   callColumnTypes,
+  outputNames,
 } from '../endpoints/statement.ts';
+import { buildRoutineGuard } from '../endpoints/routine-guard.ts';
 import { type CompiledCachePolicy, compileCachePolicy } from './cache/cache-key.ts';
 import {
   type CompiledIdempotency,
@@ -21,6 +23,7 @@ import type { QueryBuilder, QueryStatement } from '../ports/ports.ts';
 import { type AvailableHandler, type CompiledHandler, compileHandlers } from './upload/compile-upload.ts';
 import { parseRawTemplate, type RawTemplate, renderRawFormat } from '../response/raw-template.ts';
 import type { ParameterValues } from '../response/template.ts';
+import { LatencyStatistics } from './latency-statistics.ts';
 import { type Format, isNegotiable, selectFormat, negotiableFormats, numberTextFormats } from '../response/format.ts';
 import { type HeaderWriter, createHeaderWriter } from '../response/response-headers.ts';
 import { negotiatesLargeNumbers } from '../endpoints/large-numbers.ts';
@@ -62,6 +65,8 @@ interface CompileOptions {
   readonly limitsUsers: boolean;
   readonly canUseReplica: boolean;
   readonly idempotencyStore: IdempotencyStore | null;
+  /** The comment of the routine in the catalog; undefined: calls do not verify that it is the routine of the endpoint. */
+  readonly catalogComment: string | null | undefined;
 }
 
 const noHandlers: CompileOptions['uploadHandlers'] = new Map();
@@ -97,6 +102,7 @@ export class CompiledEndpoint {
   readonly #isPersonal: boolean;
   #cachePolicy: CompiledCachePolicy | null = null;
   readonly #idempotencyStore: IdempotencyStore | null;
+  readonly #catalogComment: string | null | undefined;
   #idempotency: CompiledIdempotency | null = null;
   #default: Representation | null = null;
   /** Formats that a client can select with `Accept`; null until a client has done so, which few do. */
@@ -121,12 +127,14 @@ export class CompiledEndpoint {
       limitsUsers = false,
       canUseReplica = false,
       idempotencyStore = null,
+      catalogComment,
     }: Partial<CompileOptions> = {},
   ) {
     const { parameters } = endpoint;
     this.endpoint = endpoint;
     this.#canUseReplica = canUseReplica;
     this.#idempotencyStore = idempotencyStore;
+    this.#catalogComment = catalogComment;
     this.#canTryPlans = canTryPlans(endpoint);
     this.#sessionEffects = endpoint.sessionEffects ?? noEffects;
     this.queryBuilder = queryBuilder;
@@ -220,13 +228,33 @@ export class CompiledEndpoint {
   statement(given: readonly EndpointParameter[]): Statement {
     const { parameters } = this.endpoint;
     if (given.length === parameters.length)
-      return (this.#completeCall ??= this.#named(buildCallStatement(this.endpoint, parameters), this.expectedColumns));
+      return (this.#completeCall ??= this.#guarded(
+        this.#named(buildCallStatement(this.endpoint, parameters), this.expectedColumns),
+        parameters,
+      ));
     const key = given.map(({ position }) => position).join();
-    return this.#getOrCreate(key, this.expectedColumns, () => {
-      const needed = findMissingArgument(this.endpoint, given);
-      if (needed !== null) throw missingParameter(needed);
-      return buildCallStatement(this.endpoint, given);
-    });
+    return this.#getOrCreate(
+      key,
+      this.expectedColumns,
+      () => {
+        const needed = findMissingArgument(this.endpoint, given);
+        if (needed !== null) throw missingParameter(needed);
+        return buildCallStatement(this.endpoint, given);
+      },
+      given,
+    );
+  }
+
+  /** Adds what a statement of a call has in addition: its guard, and the names of the columns that CALL returns by position. */
+  #guarded(statement: Statement, given: readonly EndpointParameter[]): Statement {
+    const names = outputNames(this.endpoint);
+    const guard =
+      this.#catalogComment === undefined ? null : buildRoutineGuard(this.endpoint, given, this.#catalogComment);
+    return {
+      ...statement,
+      ...(names === null ? {} : { columnNames: names }),
+      ...(guard === null ? {} : { guard }),
+    };
   }
 
   /** Returns the statement that converts the output values of a procedure. */
@@ -255,12 +283,18 @@ export class CompiledEndpoint {
       this.queryBuilder === null ? callColumnTypes(this.endpoint) : resultColumnTypes(this.endpoint));
   }
 
-  #getOrCreate(key: string, columns: Statement['columns'], sql: () => string): Statement {
+  /** @param given the parameters of a call; null: the statement is not one of the endpoint's own calls */
+  #getOrCreate(
+    key: string,
+    columns: Statement['columns'],
+    sql: () => string,
+    given: readonly EndpointParameter[] | null = null,
+  ): Statement {
     const statements = (this.#statements ??= new Map());
-    const cached = statements.get(key) ?? { statement: this.#firstUse(sql(), columns), uses: 0 };
+    const cached = statements.get(key) ?? { statement: this.#create(sql(), columns, given), uses: 0 };
     cached.uses++;
     if (cached.uses === usesBeforeName && cached.statement.name === '')
-      cached.statement = this.#named(cached.statement.sql, columns);
+      cached.statement = { ...cached.statement, name: nextName() };
     this.#remove(statements, key);
     statements.set(key, cached);
     this.#statementLength += lengthOf(key, cached);
@@ -285,9 +319,18 @@ export class CompiledEndpoint {
     return mayRunUnchecked ? { sql, name: '', ...withColumns(columns) } : this.#named(sql, columns);
   }
 
-  #named(sql: string, columns: Statement['columns']): Statement {
-    return { sql, name: `pgway_${++statementCount}`, ...withColumns(columns) };
+  #create(sql: string, columns: Statement['columns'], given: readonly EndpointParameter[] | null): Statement {
+    const statement = this.#firstUse(sql, columns);
+    return given === null ? statement : this.#guarded(statement, given);
   }
+
+  #named(sql: string, columns: Statement['columns']): Statement {
+    return { sql, name: nextName(), ...withColumns(columns) };
+  }
+}
+
+function nextName(): string {
+  return `pgway_${++statementCount}`;
 }
 
 function lengthOf(key: string, { statement }: CachedStatement): number {
@@ -343,44 +386,4 @@ function toRepresentations(
 
 function createRepresentation(endpoint: Endpoint, format: Format, negotiable: boolean): Representation {
   return { format, writeHeaders: createHeaderWriter(endpoint, format.contentType, negotiable) };
-}
-
-/** Calls before an endpoint can count as fast. */
-const minCalls = 5;
-const fastMs = 1;
-const smallBytes = 64 * 1024;
-/** Weight of the newest call in the moving averages, from 0 to 1. */
-const newestWeight = 0.2;
-
-/** Moving averages of an endpoint's latency and response size. They decide which calls may share a connection. */
-export class LatencyStatistics {
-  #calls = 0;
-  #averageMs = 0;
-  #averageBytes = 0;
-
-  /** Whether responses were fast and small. One slow call resets it until a few fast ones have followed. */
-  get isFast(): boolean {
-    return this.#calls >= minCalls && this.#averageMs < fastMs && this.#averageBytes < smallBytes;
-  }
-
-  /** Whether responses were small. */
-  get isSmall(): boolean {
-    return this.#averageBytes < smallBytes;
-  }
-
-  /** The expected duration of the next call in the database, in milliseconds. */
-  get expectedMs(): number {
-    return this.#averageMs;
-  }
-
-  /** The expected size of the next response, in bytes. */
-  get sizeHint(): number {
-    return Math.max(256, Math.min(smallBytes, Math.ceil(this.#averageBytes * 1.25) + 64));
-  }
-
-  record(milliseconds: number, bytes: number): void {
-    const share = this.#calls++ === 0 ? 1 : newestWeight;
-    this.#averageMs += (milliseconds - this.#averageMs) * share;
-    this.#averageBytes += (bytes - this.#averageBytes) * share;
-  }
 }

@@ -1,4 +1,4 @@
-import { ColumnMismatch, DatabaseError, type Diagnostics } from '../postgres/port.ts';
+import { ColumnMismatch, DatabaseError, type Diagnostics, RoutineChanged } from '../postgres/port.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { ExecutableCall } from './build-query.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
@@ -19,9 +19,10 @@ const droppedObjectStates: ReadonlySet<string> = new Set([
 ]);
 /** `cached plan must not change result type` */
 const featureNotSupported = '0A000';
+const internalError = 'XX000';
 
 /** The routine or table of the endpoint was changed or dropped after the catalog was read. */
-export type StaleError = ColumnMismatch | DatabaseError;
+export type StaleError = ColumnMismatch | RoutineChanged | DatabaseError;
 
 /** Reads the catalog again. Resolves to the new pipeline, or to null when nothing has changed. */
 export type RefreshStaleEndpoint = (
@@ -32,11 +33,13 @@ export type RefreshStaleEndpoint = (
 
 /** Whether the gateway's own statement names a dropped object; errors inside the routine's body do not count. */
 export function isStale(error: unknown): error is StaleError {
-  if (error instanceof ColumnMismatch) return true;
+  if (error instanceof ColumnMismatch || error instanceof RoutineChanged) return true;
   if (!(error instanceof DatabaseError) || error.phase === 'execute') return false;
-  const { code, where, routine } = error.diagnostics;
+  const { code, where, routine, message } = error.diagnostics;
   // PostgreSQL adds a context to errors in function bodies and in parameter values.
   if (where !== undefined) return false;
+  // An internal error, which is not translated.
+  if (code === internalError) return message.startsWith('cache lookup failed for type');
   if (code === featureNotSupported) return routine === 'RevalidateCachedQuery';
   return droppedObjectStates.has(code) && (error.phase === 'parse' || isAboutStatement(error.diagnostics));
 }
@@ -65,7 +68,7 @@ export async function pipelineForRetry(
 
 /**
  * Whether a second call is possible, and has no side effects of the first. The body of an upload cannot be read again. A `DatabaseError` here means that the statement did not run; a
- * column mismatch shows only after it ran. The transaction of a host's connection has failed, and a login runs more commands.
+ * column mismatch may show only after it ran. The transaction of a host's connection has failed, and a login runs more commands.
  */
 function canRetry(
   error: StaleError,
@@ -73,7 +76,7 @@ function canRetry(
   { provideConnection }: RequestPipeline,
 ): boolean {
   if (provideConnection !== null || loginOrLogout !== null || upload !== null) return false;
-  return error instanceof DatabaseError || volatility !== 'volatile';
+  return volatility !== 'volatile' || !(error instanceof ColumnMismatch && error.hasRun);
 }
 
 /** The error of a stage, with the products of the stages before it. */

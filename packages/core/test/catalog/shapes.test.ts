@@ -64,6 +64,7 @@ describe('scalar results', () => {
       strict: false,
       language: 'sql',
       comment: 'How many.\nHTTP GET',
+      catalogComment: 'How many.\nHTTP GET',
       signature: 'library.book_count()',
     });
   });
@@ -83,6 +84,7 @@ describe('scalar results', () => {
       strict: true,
       language: 'plpgsql',
       comment: null,
+      catalogComment: null,
       signature: 'library.rename(_id integer, _title text)',
     });
     const { result } = await routine('nothings');
@@ -244,6 +246,7 @@ describe('procedures', () => {
       strict: false,
       language: 'sql',
       comment: null,
+      catalogComment: null,
       signature: 'library.do_it(a integer)',
     });
   });

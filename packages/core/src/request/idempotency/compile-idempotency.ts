@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
+import { wrapGuard } from '../../endpoints/routine-guard.ts';
 import { buildReadStatement, buildStoringStatement, type RowStorage } from '../../endpoints/stored-rows.ts';
 import type { Statement, Step } from '../../postgres/port.ts';
 import { responseSettingNames } from '../../response/response-settings.ts';
@@ -62,8 +63,12 @@ export function compileIdempotency(endpoint: Endpoint, store: IdempotencyStore |
       if (!hasRows) return statement;
       const known = storing.get(statement);
       if (known !== undefined) return known;
-      const sql = buildStoringStatement(endpoint, { call: statement.sql, parameters }, store);
-      const made = { ...named('pgway_once', sql), ...(statement.columns ? { columns: statement.columns } : {}) };
+      const wrap = (call: string): string => buildStoringStatement(endpoint, { call, parameters }, store);
+      const made = {
+        ...named('pgway_once', wrap(statement.sql)),
+        ...(statement.columns ? { columns: statement.columns } : {}),
+        ...(statement.guard === undefined ? {} : { guard: wrapGuard(statement.guard, wrap) }),
+      };
       storing.set(statement, made);
       return made;
     },
