@@ -48,6 +48,8 @@ export interface SessionEffects {
   readonly altersTransaction: boolean;
   /** Whether calls may wait for other sessions, as for a row lock. */
   readonly mayBlock: boolean;
+  /** Whether calls may use `lastval()` or `currval()`, which otherwise return the number of another caller. Absent: no. */
+  readonly readsSequences?: true;
 }
 
 /** Looks up the session effects of a routine, relation or statement, including those of the objects that it uses. */

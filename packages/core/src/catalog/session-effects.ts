@@ -4,6 +4,7 @@ import { queryCatalog } from './query-catalog.ts';
 import type { SessionEffects, SessionEffectsLookup } from './routine.ts';
 import { mapInSlices, runInSlices } from './slices.ts';
 import { sessionEffectsSql } from './session-effects.sql.ts';
+import { dynamicName } from './statement-template.ts';
 import { analyzeForeignSource, analyzeSql } from './statement-effects.ts';
 import type { Steps } from './steps.ts';
 
@@ -15,15 +16,20 @@ export const unknownSessionEffects: SessionEffectsLookup = Object.freeze({
 });
 
 /** All combinations, which thousands of routines share; the bits of an index are the effects. */
-const combinations: readonly SessionEffects[] = Array.from({ length: 8 }, (_, index) =>
-  Object.freeze({ alters: (index & 1) > 0, altersTransaction: (index & 2) > 0, mayBlock: (index & 4) > 0 }),
+const combinations: readonly SessionEffects[] = Array.from({ length: 16 }, (_, index) =>
+  Object.freeze({
+    alters: (index & 1) > 0,
+    altersTransaction: (index & 2) > 0,
+    mayBlock: (index & 4) > 0,
+    ...((index & 8) > 0 ? { readsSequences: true as const } : {}),
+  }),
 );
 const allEffects: SessionEffects = combinations.at(-1)!;
 /** PostgreSQL locks the relations of a view to show its definition. A running migration must not block the start. */
 const lockTimeout = ['lock_timeout', '2s'] as const;
 const analyzableLanguages: ReadonlySet<string> = new Set(['sql', 'plpgsql']);
 
-interface CatalogObject extends SessionEffects {
+interface CatalogObject extends UsedEffects {
   readonly kind: string;
   readonly schema: string;
   readonly name: string;
@@ -65,16 +71,18 @@ function* createLookup(objects: readonly CatalogObject[]): Steps<SessionEffectsL
   const altering = yield* findDependents(objects, ({ alters }) => alters);
   // An operator or a cast can occur anywhere.
   if (objects.some(({ isImplicit, name }) => isImplicit && altering.has(name))) return unknownSessionEffects;
+  const counting = yield* findDependents(objects, ({ readsSequences }) => readsSequences);
   const setting = yield* findDependents(objects, ({ altersTransaction }) => altersTransaction);
   const read = objects.filter(({ onWrite }) => !onWrite);
   const blocking = yield* findDependents(read, ({ mayBlock }) => mayBlock);
   const withUses = (
-    { alters, altersTransaction, mayBlock }: SessionEffects,
+    { alters, altersTransaction, mayBlock, readsSequences }: UsedEffects,
     uses: Iterable<string>,
-  ): SessionEffects => ({
+  ): UsedEffects => ({
     alters: alters || intersects(uses, altering),
     altersTransaction: altersTransaction || intersects(uses, setting),
     mayBlock: mayBlock || intersects(uses, blocking),
+    readsSequences: readsSequences || intersects(uses, counting),
   });
   const routines: EffectsByName = new Map();
   const relations: EffectsByName = new Map();
@@ -90,9 +98,14 @@ function* createLookup(objects: readonly CatalogObject[]): Steps<SessionEffectsL
     relation: (schema, name) => relations.get(schema)?.get(name) ?? allEffects,
     statement: (sql) => {
       const effects = analyzeSql(sql);
-      return withUses(effects, effects.words);
+      return shared(withUses(effects, effects.words));
     },
   };
+}
+
+/** Session effects with each property. */
+interface UsedEffects extends Omit<SessionEffects, 'readsSequences'> {
+  readonly readsSequences: boolean;
 }
 
 /** Session effects by schema and name. */
@@ -111,12 +124,13 @@ function addEffects(known: EffectsByName, { schema, name }: CatalogObject, effec
           alters: effects.alters || other.alters,
           altersTransaction: effects.altersTransaction || other.altersTransaction,
           mayBlock: effects.mayBlock || other.mayBlock,
+          readsSequences: effects.readsSequences === true || other.readsSequences === true,
         }),
   );
 }
 
-function shared({ alters, altersTransaction, mayBlock }: SessionEffects): SessionEffects {
-  return combinations[(alters ? 1 : 0) + (altersTransaction ? 2 : 0) + (mayBlock ? 4 : 0)]!;
+function shared({ alters, altersTransaction, mayBlock, readsSequences }: UsedEffects): SessionEffects {
+  return combinations[(alters ? 1 : 0) + (altersTransaction ? 2 : 0) + (mayBlock ? 4 : 0) + (readsSequences ? 8 : 0)]!;
 }
 
 /** @param names the names of all objects */
@@ -127,18 +141,16 @@ function toCatalogObject(
   const text = source ?? '';
   const routine = kind === 'routine';
   const isForeign = routine && !analyzableLanguages.has(language!);
-  const { alters, altersTransaction, mayBlock, words } = isForeign ? analyzeForeignSource(text) : analyzeSql(text);
+  const { words, ...effects } = isForeign ? analyzeForeignSource(text) : analyzeSql(text);
   const uses: string[] = [];
-  for (const word of words) if (names.has(word)) uses.push(word);
+  for (const word of words) if (names.has(word) || word === dynamicName) uses.push(word);
   return {
     kind: kind === 'writes' ? 'relation' : kind!,
     schema: schema!,
     name: name!,
     onWrite: kind === 'writes',
     isImplicit: kind === 'implicit',
-    alters,
-    altersTransaction,
-    mayBlock,
+    ...effects,
     uses,
   };
 }
@@ -149,7 +161,9 @@ function* findDependents(
   hasEffect: (object: CatalogObject) => boolean,
 ): Steps<ReadonlySet<string>> {
   const users = new Map<string, string[]>();
-  for (const { uses, name } of objects) {
+  const relations = new Set<string>();
+  for (const { uses, name, kind } of objects) {
+    if (kind === 'relation') relations.add(name);
     for (const used of uses) {
       const known = users.get(used);
       if (known === undefined) users.set(used, [name]);
@@ -163,6 +177,8 @@ function* findDependents(
     if (reached.has(name)) continue;
     reached.add(name);
     for (const user of users.get(name) ?? []) pending.push(user);
+    // A relation whose name is known only at run time may be each one.
+    if (relations.has(name) && !reached.has(dynamicName)) pending.push(dynamicName);
     yield;
   }
   return reached;

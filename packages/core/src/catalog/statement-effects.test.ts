@@ -41,6 +41,56 @@ describe('a statement or body that may alter its session', () => {
     ['begin -- note\r set app.tenant = 1; end', 'SET behind a comment that a CR ends'],
     [`select query_to_xml('select 1', true, true, '')`, 'a function that runs text'],
     [`select '${'x'.repeat(1_000_001)}'`, 'a text that is too long'],
+    [`begin execute 'select 1 order by ' || _order; end`, 'a parameter behind a literal'],
+    [`begin execute format('select 1 order by %s', _order); end`, 'a parameter in the place of %s'],
+    [`begin execute format('select %I', a) || _more; end`, 'a parameter behind a format'],
+    [`begin execute format(_pattern, a); end`, 'a format that is a parameter'],
+    [`begin execute format('%1$I %2$s', a, b); end`, 'a format with positions'],
+    [`begin execute concat('select 1 ', _more); end`, 'a parameter in concat()'],
+    [`begin execute coalesce(_sql, 'select 1'); end`, 'a parameter in coalesce()'],
+    [`begin execute 'select 1' || case when a then _more else '' end; end`, 'a parameter in a branch'],
+    [`begin execute 'select ''' || quote_ident(a) || ''''; end`, 'an identifier in a string'],
+    [`begin execute 'select "' || quote_literal(a) || '"'; end`, 'a literal in an identifier'],
+    [`begin execute 'select 1 -- ' || quote_ident(a); end`, 'an identifier in a comment'],
+    [`begin execute 'select 1; se' || quote_ident(a) || ' x to 1'; end`, 'an identifier that continues a keyword'],
+    [`begin execute 'select 1; ' || quote_ident(a) || ' role x'; end`, 'an identifier that can be a keyword'],
+    [`begin execute 'select 1 as a into ' || quote_ident(a) || ' b'; end`, 'an identifier that can be TEMP'],
+    [`begin execute 'select ' || quote_ident(a) || '.' || quote_ident(b) || ' (1)'; end`, 'a qualified name'],
+    [`declare q text; begin q = _sql; execute q; end`, 'an assignment by ='],
+    [`declare q text = _sql; begin execute q; end`, 'a value in the declaration'],
+    [`declare q text default _sql; begin execute q; end`, 'a default in the declaration'],
+    [`declare q text; begin q := 'select 1'; select 1, body into r, q from texts; execute q; end`, 'a list of targets'],
+    [`declare q text; begin for q in select body from texts loop execute q; end loop; end`, 'a loop variable'],
+    [`declare q text; begin foreach q in array _all loop execute q; end loop; end`, 'an element of an array'],
+    [`declare q text; begin q := 'select 1'; call fill(q); execute q; end`, 'an output of a procedure'],
+    [`declare q text[]; begin q[1] := 'select 1'; execute q[1]; end`, 'an array'],
+    [`begin if x then q := 'select 1'; end if; execute q; end`, 'a parameter that is assigned, too'],
+    [
+      `begin declare q text; begin q := 'select 1'; end; execute q; end`,
+      'a parameter outside of the block of a variable',
+    ],
+    [`declare q text; begin q := 'select 1; se'; q := q || 't role x'; execute q; end`, 'a keyword in two assignments'],
+    [
+      `declare q text; begin q := 'select '''; q := q || _a; execute q; end`,
+      'a string that another assignment continues',
+    ],
+    [`declare p text; q text; begin p := _a; q := 'select 1 ' || p; execute q; end`, 'a variable in a variable'],
+    [
+      `declare p text; q text; begin q := p || _a; p := q; perform format('%L', q); execute format('%L', q); execute p; end`,
+      'variables that contain each other',
+    ],
+    [`begin execute E'select 1; \\x73et role x'; end`, 'an escaped letter'],
+    [`begin execute U&'select 1; \\0073et role x'; end`, 'a Unicode escape'],
+    [`select U&"\\0073et_config"('a.b', 'x', false)`, 'a name with a Unicode escape'],
+    [`select U&"!0073et_config" uescape '!' ('a.b', 'x', false)`, 'a name with another escape character'],
+    [`declare function text; begin execute function; end`, 'a variable that is called function'],
+    [`begin open c for execute "on"; end`, 'a variable that is called on'],
+    [`select ts_rewrite(a, 'select b, c from aliases')`, 'ts_rewrite'],
+    [`select * from crosstab('select 1, 2, 3') as x (a int, b int)`, 'crosstab'],
+    [`select * from crosstab4($1)`, 'crosstab4'],
+    [`select * from connectby('t', 'a', 'b', '1', 0) as x (a text, b text, c int)`, 'connectby'],
+    [`select * from xpath_table('a', 'b', 'c', 'd', 'e') as x (a int)`, 'xpath_table'],
+    [`select table_to_xml('v', true, true, '')`, 'a relation whose name is a value'],
   ])('%s (%s)', (text) => expect(analyzeSql(text).alters).toBe(true));
 
   test.each([
@@ -61,15 +111,48 @@ describe('a statement or body that may alter its session', () => {
     ['declare c cursor for select 1; begin end', 'DECLARE of a block'],
     ['select avg(cpu) as load, a > reset from t', 'aliases and columns'],
     [`select set_config('a', 'b', is_local := true), set_config('a', 'b', 't')`, 'other spellings of true'],
-    [`begin q := 'select a from t'; if x then q := q || ' where b'; end if; return query execute q; end`, 'a search'],
+    [
+      `declare q text; begin q := 'select a from t'; if x then q := q || ' where b'; end if; return query execute q; end`,
+      'a search',
+    ],
     [`begin execute format('insert into %I (a) values (%L)', t, a); end`, 'an INSERT made at run time'],
     ['begin execute $$refresh materialized view v$$; end', 'a REFRESH made at run time'],
     ['/* a /* nested */ set role x; */ select 1', 'words in nested comments'],
+    [`begin execute 'select a from t order by ' || quote_ident(_order) || ' desc'; end`, 'a quoted identifier'],
+    [
+      `begin execute 'select a from t where b = ' || quote_literal(_b) || ' or c=' || quote_nullable(c); end`,
+      'literals',
+    ],
+    [`begin execute format('select a from t where %I = %L and b >= $1', a, b) using c; end`, 'a format with values'],
+    [`begin execute format('select 1 %s', case when a then 'order by b' else '' end); end`, 'alternatives in a format'],
+    [
+      `begin return query execute 'select a from t order by ' || case _sort when 'b' then 'b' else 'c' end || ' limit $1' using n; end`,
+      'alternatives',
+    ],
+    [`begin for r in execute format('select * from %I.%I', a, b) loop end loop; end`, 'a loop'],
+    [
+      `declare q text := 'select a from t'; w text; begin w = ' where b = ' || quote_literal(b); q := q || w; execute q into a; end`,
+      'a variable in a variable',
+    ],
+    [
+      `declare q constant text default format('select a from %I', _t); begin open c for execute q using 1; end`,
+      'a declared statement',
+    ],
+    [
+      `begin execute 'select 1' 
+      ' from t' into strict a; end`,
+      'a literal in two lines',
+    ],
+    [`create trigger t after insert on a for each row execute function f()`, 'a trigger'],
+    [`grant execute on function f() to public`, 'GRANT EXECUTE'],
+    [`begin execute $q$select * from t where a = 'it''s'$q$; end`, 'a dollar-quoted statement'],
   ])('not: %s (%s)', (text) => expect(analyzeSql(text).alters).toBe(false));
 
   test('in another language, every word counts', () => {
     expect(analyzeForeignSource('plpy.execute("set role x")')).toMatchObject({ alters: true, mayBlock: true });
     expect(analyzeForeignSource('return 1')).toMatchObject({ alters: false, mayBlock: true });
+    // The text of its statements is not known.
+    expect(analyzeForeignSource('return plpy.execute(sql)')).toMatchObject({ alters: true });
   });
 });
 
@@ -87,6 +170,20 @@ describe('a statement that may leave a role or a setting to its transaction', ()
     (text) => expect(analyzeSql(text).altersTransaction).toBe(false),
   );
 });
+
+test.each([
+  'select lastval()',
+  `select currval('s')`,
+  `begin execute 'select lastval()'; end`,
+  'begin execute _sql; end',
+])('a statement that may read the number that another caller has drawn: %s', (text) =>
+  expect(analyzeSql(text).readsSequences).toBe(true),
+);
+
+test.each([`select nextval('s')`, 'insert into t default values returning id', 'begin perform f(); end'])(
+  'and one that does not: %s',
+  (text) => expect(analyzeSql(text).readsSequences).toBe(false),
+);
 
 describe('a statement that may block', () => {
   test.each(['insert into t values (1)', 'select 1 from t for update', 'call p()', 'select pg_sleep(1)', 'lock t'])(

@@ -1,3 +1,5 @@
+import { DynamicStatementReader } from './dynamic-statement.ts';
+import { dynamicName, mayNameRelation, variableValue } from './statement-template.ts';
 import { type SqlToken, tokenizeSql } from './tokenize-sql.ts';
 
 /** The possible effects of a routine, relation or statement on its session, from its own text. */
@@ -6,14 +8,16 @@ export interface StatementEffects {
   readonly alters: boolean;
   /** Whether it may leave a role or a setting to the rest of its transaction. */
   readonly altersTransaction: boolean;
+  /** Whether it may read the last number of a sequence in its session, which can be that of another caller. */
+  readonly readsSequences: boolean;
   /** Whether it may wait for other sessions, as for a row lock. */
   readonly mayBlock: boolean;
   /** All names that it may use. */
   readonly words: ReadonlySet<string>;
 }
 
-/** A statement begins at the start of the text and after these tokens. */
-const statementEdges: ReadonlySet<string> = new Set([';', 'begin', 'then', 'else', 'loop', 'atomic']);
+/** A statement begins at the start of the text and after these tokens. The value of a variable may end a statement. */
+const statementEdges: ReadonlySet<string> = new Set([';', 'begin', 'then', 'else', 'loop', 'atomic', variableValue]);
 const alteringStatements: ReadonlySet<string> = new Set(['set', 'reset', 'listen', 'prepare', 'discard', 'load']);
 /** Words after SET that limit it to the transaction. */
 const transactionScopes: ReadonlySet<string> = new Set(['local', 'constraints', 'transaction']);
@@ -27,14 +31,34 @@ const alteringNames: ReadonlySet<string> = new Set([
   'pg_temp',
   'setseed',
   'set_limit',
-  // These run statements from text.
+  'pg_create_logical_replication_slot',
+  'pg_create_physical_replication_slot',
+  'pg_replication_origin_session_setup',
+  'pg_replication_origin_session_reset',
+  'pg_start_backup',
+  'pg_backup_start',
+  'http_set_curlopt',
+  'dblink_connect',
+  'dblink_connect_u',
+  // These run statements from text, or read relations whose names are values: XML, text search, the extensions tablefunc and xml2.
   'query_to_xml',
   'query_to_xml_and_xmlschema',
   'query_to_xmlschema',
+  'table_to_xml',
+  'table_to_xml_and_xmlschema',
+  'schema_to_xml',
+  'schema_to_xml_and_xmlschema',
+  'database_to_xml',
+  'database_to_xml_and_xmlschema',
   'ts_stat',
-  'dblink_connect',
-  'dblink_connect_u',
+  'ts_rewrite',
+  'connectby',
+  'xpath_table',
 ]);
+/** The functions of the extension tablefunc run statements from text: `crosstab`, `crosstab4`, `crosstab_hash`. */
+const alteringPrefix = 'crosstab';
+/** These return the number that another caller has drawn, in the same session. */
+const sequenceWords: ReadonlySet<string> = new Set(['lastval', 'currval']);
 /** Words without which no text alters a session. */
 const suspiciousWords: ReadonlySet<string> = new Set([
   ...alteringStatements,
@@ -52,28 +76,46 @@ const blockingWords: ReadonlySet<string> = new Set(
   ].flatMap((words) => words.split(' ')),
 );
 const advisoryLock = /^pg_(try_)?advisory_/;
-/** A dynamic statement that begins with one of these alters a session only through the objects that it names. */
-const plainStatements =
-  /^\s*\(*\s*(?:select|with|insert|update|delete|merge|truncate|values|analyze|alter table|drop|refresh materialized view|create (?:unique )?index|create table|notify|comment|grant|revoke|lock)\b/i;
-/** A routine call whose name is a placeholder of `format`. */
-const calledByFormat = /(?<!\binto\s+(?:%(?:\d+\$)?I\.)?)%(?:\d+\$)?[Is]\s*\(/i;
 /** Characters; longer text is not analyzed. */
 const longestText = 1_000_000;
 
 /** Returns the effects of a statement, or of the body of a routine in SQL or PL/pgSQL. */
 export function analyzeSql(text: string): StatementEffects {
-  if (text.length > longestText) return { ...analyzeForeignSource(text), alters: true, altersTransaction: true };
+  if (text.length > longestText) return { ...anyEffect, words: analyzeForeignSource(text).words };
   const tokens = tokenizeSql(text);
   const words = new Set<string>();
-  for (const { kind, text: word } of tokens) if (kind === 'word') words.add(word);
-  // Dynamic statements are mostly in string literals.
-  const dynamic = words.has('execute') || words.has('do');
-  const inner = dynamic ? tokens.flatMap((token) => (token.kind === 'literal' ? [analyzeSql(token.text)] : [])) : [];
+  for (const [index, { kind, text: word }] of tokens.entries()) {
+    if (kind === 'word' && (word !== dynamicName || mayNameRelation(tokens, index))) words.add(word);
+  }
+  const inner = dynamicTexts(tokens, words).map((dynamic) => (dynamic === null ? anyEffect : analyzeSql(dynamic)));
   const own = mayAlter(words) ? findAlterations(tokens) : noAlterations;
   const alters = own.alters || inner.some((effects) => effects.alters);
   const altersTransaction = own.altersTransaction || inner.some((effects) => effects.altersTransaction);
   for (const effects of inner) for (const word of effects.words) words.add(word);
-  return { alters, altersTransaction, mayBlock: mayBlock(words), words };
+  const readsSequences = inner.some((effects) => effects.readsSequences) || readsNumbers(words);
+  return { alters, altersTransaction, readsSequences, mayBlock: mayBlock(words), words };
+}
+
+/** The effects of a dynamic statement that is not known. */
+const anyEffect: StatementEffects = {
+  alters: true,
+  altersTransaction: true,
+  readsSequences: true,
+  mayBlock: true,
+  words: new Set(),
+};
+
+/** Returns the texts that may be run as statements; null for one that is not known. */
+function dynamicTexts(tokens: readonly SqlToken[], words: ReadonlySet<string>): readonly (string | null)[] {
+  if (!words.has('execute') && !words.has('do')) return [];
+  // Dynamic statements are mostly in string literals.
+  const texts: (string | null)[] = tokens.flatMap(({ kind, text }) => (kind === 'literal' ? [text] : []));
+  const reader = new DynamicStatementReader(tokens);
+  for (const [index, { kind, text }] of tokens.entries()) {
+    if (kind === 'word' && text === 'execute' && executesText(tokens, index))
+      texts.push(...(reader.read(index + 1) ?? [null]));
+  }
+  return [...new Set(texts)];
 }
 
 const noAlterations = { alters: false, altersTransaction: false };
@@ -85,7 +127,16 @@ function findAlterations(tokens: readonly SqlToken[]): Pick<StatementEffects, 'a
 
 /** Returns whether the text has a word that `altersAt` and `leavesTables` look for. Most routines have none. */
 function mayAlter(words: ReadonlySet<string>): boolean {
-  for (const word of words) if (suspiciousWords.has(word)) return true;
+  for (const word of words) if (suspiciousWords.has(word) || word.startsWith(alteringPrefix)) return true;
+  return false;
+}
+
+function isAlteringName(word: string): boolean {
+  return alteringNames.has(word) || word.startsWith(alteringPrefix);
+}
+
+function readsNumbers(words: ReadonlySet<string>): boolean {
+  for (const word of sequenceWords) if (words.has(word)) return true;
   return false;
 }
 
@@ -101,21 +152,23 @@ function isAdvisoryLock(word: string): boolean {
 
 const foreignWord =
   /\b(set|reset|listen|prepare|discard|load|set_config|temp|temporary|hold|setseed|pg_settings|pg_(try_)?advisory_lock(_shared)?)\b/i;
+/** The interfaces to the database of other languages: `plpy.execute`, `spi_exec_query`, `plv8.execute`, `pg.spi.exec`, JDBC. */
+const databaseWord = /plpy|plv8|spi|execute|prepare|quer(y|ies)|cursor|statement|jdbc|dbi/i;
 
-/** Returns the effects of a routine in another language, where every word counts. */
+/** Returns the effects of a routine in another language, where every word counts. The text of its statements is not known. */
 export function analyzeForeignSource(text: string): StatementEffects {
   const words = new Set(text.match(/[\p{L}_][\p{L}\p{N}_$]*/gu)?.map((word) => word.toLowerCase()));
-  const alters = foreignWord.test(text);
-  return { alters, altersTransaction: alters, mayBlock: true, words };
+  const alters = foreignWord.test(text) || databaseWord.test(text);
+  return { alters, altersTransaction: alters, readsSequences: alters, mayBlock: true, words };
 }
 
 function altersAt(tokens: readonly SqlToken[], index: number): boolean {
   const { kind, text } = tokens[index]!;
   if (kind !== 'word') return false;
-  if (alteringNames.has(text)) return true;
+  if (isAlteringName(text)) return true;
   if (text === 'set_config') return !isLocal(tokens, index + 1);
-  if (text === 'hold') return wordAt(tokens, index - 1) === 'with';
-  if (text === 'execute') return executesAnything(tokens, index + 1);
+  // A part of a dynamic statement may begin with it.
+  if (text === 'hold') return index === 0 || ['with', variableValue].includes(wordAt(tokens, index - 1));
   if (!alteringStatements.has(text)) return false;
   // `set local.tenant` sets a setting named "local.tenant".
   const scoped = transactionScopes.has(wordAt(tokens, index + 1)) && tokens[index + 2]?.text !== '.';
@@ -149,6 +202,7 @@ function isLocal(tokens: readonly SqlToken[], open: number): boolean {
     const { kind, text } = tokens[index]!;
     if (kind === 'symbol' && text === '(') depth++;
     else if (kind === 'symbol' && text === ')' && --depth === 0) return isTrue(tokens, index - 1);
+    else if (text === variableValue) return false;
   }
   return false;
 }
@@ -161,36 +215,11 @@ function isTrue(tokens: readonly SqlToken[], index: number): boolean {
   return sign.endsWith(',') || sign === '=>' || sign === ':=';
 }
 
-/** Returns whether the dynamic statement of EXECUTE is unknown, may alter the session, or calls a routine by a dynamic name. */
-function executesAnything(tokens: readonly SqlToken[], start: number): boolean {
-  // `create trigger … execute function`, `grant execute on`
-  if (['function', 'procedure', 'on'].includes(wordAt(tokens, start))) return false;
-  const variable = tokens[start];
-  if (variable?.kind === 'word' && variable.text !== 'format') return !isPlainVariable(tokens, variable.text);
-  return !isPlainExpression(tokens, start, null);
-}
-
-/** Returns whether only harmless statements are assigned to a variable. */
-function isPlainVariable(tokens: readonly SqlToken[], name: string): boolean {
-  const used = tokens.flatMap((token, index) => (token.kind === 'word' && token.text === name ? [index] : []));
-  if (used.some((index) => wordAt(tokens, index - 1) === 'into')) return false;
-  const assigned = used.filter((index) => tokens[index + 1]?.text === ':' && tokens[index + 2]?.text === '=');
-  return assigned.length > 0 && assigned.every((index) => isPlainExpression(tokens, index + 3, name));
-}
-
-/** @param own the variable that may be continued */
-function isPlainExpression(tokens: readonly SqlToken[], start: number, own: string | null): boolean {
-  let first = start;
-  while (tokens[first]?.text === '(' || wordAt(tokens, first) === 'format') first++;
-  const end = tokens.findIndex(({ text }, index) => index >= first && text === ';');
-  const literals = tokens.slice(first, end === -1 ? tokens.length : end).filter(({ kind }) => kind === 'literal');
-  const calls = literals.some(
-    ({ text }, index) =>
-      calledByFormat.test(text) || (index > 0 && /^\s*\(/.test(text) && !/\binto\s*$/i.test(literals[index - 1]!.text)),
-  );
-  if (calls) return false;
-  const { kind, text } = tokens[first] ?? { kind: 'symbol', text: '' };
-  return (kind === 'word' && text === own) || (kind === 'literal' && plainStatements.test(text));
+/** Returns whether EXECUTE at the index runs a dynamic statement: not in `create trigger … execute function f()` and `grant execute on`. */
+function executesText(tokens: readonly SqlToken[], index: number): boolean {
+  const next = wordAt(tokens, index + 1);
+  if (next === 'function' || next === 'procedure') return tokens[index + 2]?.kind !== 'word';
+  return next !== 'on' || !['grant', 'revoke', ','].includes(tokens[index - 1]?.text ?? '');
 }
 
 /** Returns whether temporary tables remain in the session: those without ON COMMIT DROP. */
@@ -200,7 +229,7 @@ function leavesTables(tokens: readonly SqlToken[]): boolean {
   const made = texts.filter(
     (text, index) =>
       ['temp', 'temporary'].includes(text) &&
-      ['create', 'replace', 'local', 'global', 'into'].includes(texts[index - 1] ?? ''),
+      (index === 0 || ['create', 'replace', 'local', 'global', 'into', variableValue].includes(texts[index - 1]!)),
   );
   const dropped = texts.filter(
     (text, index) => text === 'drop' && texts[index - 1] === 'commit' && texts[index - 2] === 'on',

@@ -12,7 +12,8 @@ const maxNameLength = 63;
 
 const space = /\s/;
 const lineComment = /--[^\r\n]*/y;
-const escapedLiteral = /[eE]'((?:[^'\\]|\\.|'')*)(?:'|$)/y;
+const escapedLiteral = /[eE]'((?:[^'\\]|\\.|'')*)(?:'|$)/sy;
+const unicodeQuoted = /[uU]&(?:'((?:[^']|'')*)(?:'|$)|"((?:[^"]|"")*)(?:"|$))(\s*uescape\s*'(.)')?/isy;
 const dollarTag = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
 const parameter = /\$\d+/y;
 const wordCharacter = /[\w$]/;
@@ -83,13 +84,10 @@ function addSymbol(text: string, start: number, tokens: SqlToken[]): number {
 
 /** Reads a word, or a literal such as `E'…'`. */
 function readWord(text: string, start: number, tokens: SqlToken[]): number {
-  if (text[start + 1] === "'") {
-    escapedLiteral.lastIndex = start;
-    const literal = escapedLiteral.exec(text);
-    if (literal !== null) {
-      tokens.push({ kind: 'literal', text: literal[1]! });
-      return escapedLiteral.lastIndex;
-    }
+  const next = text[start + 1];
+  if (next === "'" || next === '&') {
+    const end = next === '&' ? readUnicode(text, start, tokens) : readEscaped(text, start, tokens);
+    if (end !== -1) return end;
   }
   let end = start;
   let hasCapitals = false;
@@ -105,13 +103,67 @@ function readWord(text: string, start: number, tokens: SqlToken[]): number {
   return end;
 }
 
+/** Reads `E'…'`. Returns -1 for another word. */
+function readEscaped(text: string, start: number, tokens: SqlToken[]): number {
+  escapedLiteral.lastIndex = start;
+  const literal = escapedLiteral.exec(text);
+  if (literal === null) return -1;
+  tokens.push({ kind: 'literal', text: decodeEscapes(literal[1]!) });
+  return escapedLiteral.lastIndex;
+}
+
+const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+function decodeEscapes(contents: string): string {
+  return contents.replaceAll(
+    /''|\\(?:x([\da-fA-F]{1,2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|(.))/gs,
+    (quotes, ...[hexadecimal, short, long, octal, other]: (string | undefined)[]) => {
+      if (other !== undefined) return escapes[other] ?? other;
+      const digits = hexadecimal ?? short ?? long;
+      if (digits !== undefined) return toCharacter(Number.parseInt(digits, 16));
+      return octal === undefined ? quotes.slice(1) : toCharacter(Number.parseInt(octal, 8) & 0xff);
+    },
+  );
+}
+
+/** Reads `U&'…'` and `U&"…"`, with UESCAPE. Returns -1 for another word. */
+function readUnicode(text: string, start: number, tokens: SqlToken[]): number {
+  unicodeQuoted.lastIndex = start;
+  const found = unicodeQuoted.exec(text);
+  if (found === null) return -1;
+  const [, literal, name, , escape = '\\'] = found;
+  if (literal !== undefined)
+    tokens.push({ kind: 'literal', text: decodeUnicode(literal.replaceAll("''", "'"), escape) });
+  else tokens.push({ kind: 'word', text: truncateName(decodeUnicode(name!.replaceAll('""', '"'), escape)) });
+  return unicodeQuoted.lastIndex;
+}
+
+function decodeUnicode(contents: string, escape: string): string {
+  const parts = contents.split(escape + escape);
+  return parts
+    .map((part) => {
+      const [first, ...escaped] = part.split(escape);
+      return first! + escaped.map((code) => code.replace(/^(?:\+([\da-f]{6})|([\da-f]{4}))/i, toUnicode)).join('');
+    })
+    .join(escape);
+}
+
+function toUnicode(_: string, long: string | undefined, short: string | undefined): string {
+  return toCharacter(Number.parseInt(long ?? short!, 16));
+}
+
+/** Returns the replacement character for a code that PostgreSQL refuses. */
+function toCharacter(code: number): string {
+  return code === 0 || code > 0x10ffff ? '\ufffd' : String.fromCodePoint(code);
+}
+
 /** Reads a string literal or a quoted identifier, which contain their quotation mark twice. */
 function readQuoted(text: string, start: number, tokens: SqlToken[]): number {
   const quote = text[start]!;
   let end = text.indexOf(quote, start + 1);
   while (end !== -1 && text[end + 1] === quote) end = text.indexOf(quote, end + 2);
   const contents = text.slice(start + 1, end === -1 ? text.length : end);
-  if (quote === "'") tokens.push({ kind: 'literal', text: contents });
+  if (quote === "'") tokens.push({ kind: 'literal', text: contents.replaceAll("''", "'") });
   else tokens.push({ kind: 'word', text: truncateName(contents.replaceAll('""', '"')) });
   return end === -1 ? text.length : end + 1;
 }

@@ -15,12 +15,17 @@ export function addSessionEffects(
   endpoint: Endpoint,
   { uses, connectionReset, statements }: SessionEffectsOptions,
 ): Endpoint {
-  const { alters, altersTransaction, mayBlock } =
+  const { alters, altersTransaction, mayBlock, readsSequences } =
     endpoint.sessionEffects ??
     findSessionEffects(endpoint, uses.get(endpoint.connection)!, statements.get(endpoint.id));
   const isReset = needsReset({ alters: endpoint.connectionReset ?? alters }, { connectionReset });
-  const sessionEffects = { alters: isReset, altersTransaction: altersTransaction || isReset, mayBlock };
-  return sessionEffects.altersTransaction || mayBlock ? deepFreeze({ ...endpoint, sessionEffects }) : endpoint;
+  const sessionEffects = {
+    alters: isReset,
+    altersTransaction: altersTransaction || isReset,
+    mayBlock,
+    ...(readsSequences === true ? { readsSequences } : {}),
+  };
+  return sessionEffects.altersTransaction || mayBlock || readsSequences === true ? deepFreeze({ ...endpoint, sessionEffects }) : endpoint;
 }
 
 /** Returns whether the connection must be reset after a call with these effects. */

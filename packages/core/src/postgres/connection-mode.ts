@@ -63,6 +63,9 @@ const resetRole: Step = { statement: { name: 'pgway_reset_role', sql: 'reset rol
  */
 const discardPlans: Step = { statement: { name: 'pgway_discard_plans', sql: 'discard plans' }, values: [] };
 
+/** Behind a pooler, a step of the call. Elsewhere it runs in its own transaction, because a procedure may commit. */
+export const discardSequences: Step = { statement: { name: '', sql: 'discard sequences' }, values: [] };
+
 /**
  * The effects of `DISCARD ALL` that are possible inside a transaction. Prepared statements remain, because a pooler tracks its
  * own ones.
@@ -147,13 +150,14 @@ function isPlain({ role, atomic }: Call, mode: ConnectionMode): boolean {
 }
 
 function stepsBefore(
-  { role }: Pick<Call, 'role'>,
+  { role, discardsSequences }: Pick<Call, 'role' | 'discardsSequences'>,
   { settingsPerCall, setsDefaultTimeout, isProvided }: ConnectionMode,
   switchesRole: boolean,
 ): readonly Step[] {
   const before = switchesRole ? [discardPlans] : [];
   if (role === null && !isProvided) before.push(resetRole);
   if (settingsPerCall !== null) before.push(settingsStep(settingsPerCall, setsDefaultTimeout));
+  if (settingsPerCall !== null && discardsSequences === true) before.push(discardSequences);
   return before;
 }
 

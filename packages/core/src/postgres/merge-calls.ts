@@ -43,6 +43,7 @@ export function mergeCalls(calls: readonly Call[], options: MergeOptions): Call 
     mayBlock: calls.some(({ mayBlock }) => mayBlock === true),
     idempotent: calls.every(({ idempotent }) => idempotent === true),
     altersSession: options.altersSession || calls.some(({ altersSession }) => altersSession === true),
+    discardsSequences: calls.some(({ discardsSequences }) => discardsSequences === true),
     role: calls[0]?.role,
     atomic,
     ...(isolation === null ? {} : { isolation }),

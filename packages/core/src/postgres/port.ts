@@ -79,6 +79,8 @@ export interface Call {
   readonly idempotent?: boolean;
   /** Whether the call may alter its session, which is then reset before the next call. Default false. */
   readonly altersSession?: boolean;
+  /** Whether the last numbers of sequences in the session, of earlier callers, are discarded before the call. */
+  readonly discardsSequences?: boolean;
   /**
    * The role of the call, which one of its steps sets; its statements are parsed and planned under that role.
    * Null: the initial role of the session. Undefined: no call of this gateway sets a role.

@@ -13,6 +13,7 @@ import {
   adaptTransactionCall,
   type ConnectionMode,
   dedicatedConnection,
+  discardSequences,
   rollback,
   transactionSteps,
   type TransactionSteps,
@@ -234,6 +235,7 @@ export class Session {
 
   #send(request: CallRequest): void {
     if (!this.isReserved) selectPlanMode(this.state, this.#pipeline, request.call);
+    if (request.call.discardsSequences === true) this.#discardSequences();
     try {
       this.#writer.writeSteps(request.steps);
     } catch (error) {
@@ -250,6 +252,11 @@ export class Session {
   #reset(): void {
     this.#statements.clear();
     for (const steps of this.state.resetSteps) this.#sendMaintenance(steps, (error) => this.#handleReset(error));
+  }
+
+  #discardSequences(): void {
+    if ((this.#mode.settingsPerCall === null || this.isReserved) && !this.#mode.isProvided)
+      this.#sendMaintenance([discardSequences], () => undefined);
   }
 
   #sendMaintenance(steps: readonly Step[], done: (error: Error | null) => void): void {

@@ -166,6 +166,7 @@ export async function executeStatement(
       steps: buildSteps(custom, { rows, headerRow: null, settingsRow: null, isHostConnection, lastStep: null }),
       mayShare: false,
       altersSession: true,
+      discardsSequences: true,
       // As for an endpoint that is a procedure: a COMMIT would end the settings of the call, its role among them.
       atomic: true,
       role: selectRole(context, call),
@@ -245,6 +246,7 @@ function runOn(
       expectedMs: latency.expectedMs,
       mayBlock: sessionUse.mayBlock,
       altersSession: sessionUse.alters,
+      discardsSequences: sessionUse.readsSequences === true,
       idempotent: endpoint.volatility !== 'volatile',
       role: selectRole(context, call),
       // A COMMIT inside a procedure would end the settings of the call, its role among them.

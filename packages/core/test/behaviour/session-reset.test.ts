@@ -5,6 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 /* Nothing that a routine leaves in its session reaches another caller. One connection: the next call would find it. */
 
+const bouncerVersion = await pgbouncerVersion();
+
 const schema = `
   create table work (n int);
   insert into work values (1);
@@ -47,6 +49,20 @@ const schema = `
   create function leaves_by_a_domain() returns text language sql volatile as $$ select 'a'::fine $$;
   create function leaves_by_a_parameter(_x fine default 'a') returns text language sql volatile as $$ select 'a' $$;
   create function leaves_by_a_default(_x text default helper()) returns text language sql volatile as 'select _x';
+
+  create function leaves_by_a_unicode_name() returns text language sql volatile as $$ select U&"\\0073et_config"('app.tenant', 'other', false) $$;
+  create function leaves_by_ts_rewrite() returns tsquery language sql volatile as $$
+    select ts_rewrite('a', 'select ''a''::tsquery, helper()::tsquery') $$;
+  create function key_of(int) returns int language plpgsql immutable as $$ begin perform helper(); return $1; end $$;
+  create table indexed (n int);
+  create index on indexed (key_of(n));
+  create function leaves_by_an_index() returns void language sql volatile as 'insert into indexed values (1)';
+  create table parted (n int) partition by list (key_of(n));
+  create table parted_1 partition of parted for values in (1);
+  create function leaves_by_a_partition_key() returns void language sql volatile as 'insert into parted values (1)';
+  create function leaves_by_a_result() returns fine language plpgsql volatile as $$ begin return 'a'; end $$;
+  create type fine_pair as (a fine);
+  create function leaves_by_a_field(_x fine_pair default '(a)') returns text language sql volatile as $$ select 'a' $$;
 
   create function found() returns json language sql volatile as $$ select json_build_object(
     'role', current_setting('role'), 'user', current_user = session_user, 'tenant', coalesce(current_setting('app.tenant', true), ''),
@@ -163,6 +179,116 @@ test('an operator that leaves something may stand anywhere: every call is follow
   expect((await gateway.send('POST /api/look')).body).toBe('nothing');
 });
 
+describe('a dynamic statement with values of the client', () => {
+  const gateway = useGateway(
+    `create table book (id int, title text);
+     insert into book values (1, 'Dune');
+     create function search(_order text) returns setof book language plpgsql stable as $$ begin
+       return query execute 'select id, title from book order by ' || _order; end $$;
+     create function search_by_variable(_order text) returns setof book language plpgsql stable as $$ declare q text; begin
+       q = 'select id, title from book order by ' || _order; return query execute q; end $$;
+     create function owner_of() returns text language plpgsql volatile as $$ begin
+       return set_config('request.user_id', 'somebody', false); end $$;
+     create view owners as select owner_of() as owner;
+     create function read_view(_view text) returns text language plpgsql volatile as $$ declare r text; begin
+       execute format('select owner from %I', _view) into r; return r; end $$;
+     create function search_quoted(_order text) returns setof book language plpgsql stable as $$ begin
+       return query execute 'select id, title from book order by ' || quote_ident(_order); end $$;
+     create function found() returns text language sql stable as $$
+       select concat_ws(' ', current_setting('search_path'), nullif(current_setting('request.user_id', true), ''), pg_backend_pid()) $$;
+     comment on function search is 'HTTP GET'; comment on function search_by_variable is 'HTTP GET';
+     comment on function read_view is 'HTTP GET'; comment on function search_quoted is 'HTTP GET';
+     comment on function found is 'HTTP GET';`,
+    { poolSize: 1 },
+  );
+  const injected = encodeURIComponent(
+    `(select set_config('search_path', 'pg_temp', false) || set_config('request.user_id', 'somebody', false))`,
+  );
+  const found = async (): Promise<string> => (await gateway.send('GET /api/found')).body.replace(/ \d+$/, '');
+
+  test.each([`search?order=${injected}`, `search-by-variable?order=${injected}`, 'read-view?view=owners'])(
+    'GET /api/%s',
+    async (path) => {
+      expect(await found()).toBe('"$user", public');
+      expect((await gateway.send(`GET /api/${path}`)).status).toBe(200);
+      expect(await found()).toBe('"$user", public');
+    },
+  );
+
+  test('quoted values need no reset: the connection keeps its prepared statements', async () => {
+    expect((await gateway.send('GET /api/search-quoted?order=title')).body).toBe('[{"id":1,"title":"Dune"}]');
+    const { endpoints } = gateway.gateway;
+    expect(endpoints.find(({ name }) => name === 'search_quoted')?.sessionEffects).not.toMatchObject({ alters: true });
+    expect(endpoints.find(({ name }) => name === 'search')?.sessionEffects).toMatchObject({ alters: true });
+  });
+});
+
+test('a support function of an operator class can run anywhere, too', async () => {
+  const gateway = await startGateway(
+    `create type version as (n int);
+     create function compare(version, version) returns int language plpgsql immutable as $$ begin
+       perform set_config('app.x', 'left', false); return $1.n - $2.n; end $$;
+     create function less(version, version) returns boolean language sql immutable as 'select $1.n < $2.n';
+     create operator <<< (leftarg = version, rightarg = version, function = less);
+     create function equal(version, version) returns boolean language sql immutable as 'select $1.n = $2.n';
+     create operator === (leftarg = version, rightarg = version, function = equal);
+     create operator class versions default for type version using btree as operator 1 <<<, operator 3 ===, function 1 compare(version, version);
+     create function sorts() returns int language sql volatile as $$
+       select v.n from unnest(array['(2)', '(1)']::version[]) v order by v limit 1 $$;
+     create function look() returns text language sql as $$ select coalesce(nullif(current_setting('app.x', true), ''), 'nothing') $$;`,
+    { poolSize: 1, commentsMode: 'parseAll' },
+  );
+  onTestFinished(() => gateway.close());
+  expect((await gateway.send('POST /api/sorts')).body).toBe('1');
+  expect((await gateway.send('POST /api/look')).body).toBe('nothing');
+});
+
+describe('lastval() and currval()', () => {
+  const sql = `create table orders (id int generated by default as identity, note text);
+    create function order_it() returns int language sql volatile as $$ insert into orders (note) values ('a') returning id $$;
+    create function last_order() returns int language sql volatile as 'select lastval()::int';
+    create function order_and_read() returns text language plpgsql volatile as $$ begin
+      insert into orders (note) values ('b');
+      return lastval() || ' ' || currval('orders_id_seq'); end $$;
+    create procedure order_in_parts(inout id int default 0) language plpgsql as $$ begin
+      insert into orders (note) values ('c'); commit; id := lastval(); end $$;`;
+  const undefinedNumber = { status: 500, code: '55000' };
+
+  test.each([
+    ['a dedicated connection', {}],
+    ['statements that are parsed for each call', { preparedStatements: false }],
+  ])('%s: they never return the number of another caller, and the number of their own call', async (_, options) => {
+    const gateway = await startGateway(sql, { poolSize: 1, commentsMode: 'parseAll', ...options });
+    onTestFinished(() => gateway.close());
+    expect((await gateway.send('POST /api/order-it')).body).toBe('1');
+    const { status, body } = await gateway.send('POST /api/last-order');
+    expect({ status, code: (JSON.parse(body) as { code: string }).code }).toEqual(undefinedNumber);
+    expect((await gateway.send('POST /api/order-and-read')).body).toBe('2 2');
+    expect((await gateway.send('POST /api/last-order')).status).toBe(500);
+    const together = await Promise.all([1, 2, 3, 4].map(() => gateway.send('POST /api/order-and-read')));
+    expect(together.map(({ body: text }) => text)).toEqual(['3 3', '4 4', '5 5', '6 6']);
+  });
+
+  test.skipIf(bouncerVersion === null)('behind PgBouncer in transaction mode', async () => {
+    const direct = await startGateway(sql, { poolSize: 1, commentsMode: 'parseAll' });
+    onTestFinished(() => direct.close());
+    const bouncer = await startPgBouncer(direct.database.connectionString, { mode: 'transaction', size: 1 });
+    onTestFinished(() => bouncer.stop());
+    const gateway = await createGateway({
+      connectionString: bouncer.connectionString,
+      pooler: 'transaction',
+      preparedStatements: false,
+      commentsMode: 'parseAll',
+    });
+    onTestFinished(() => gateway.close());
+    const send = async (path: string): Promise<Response> =>
+      (await gateway.fetch(new Request(`http://x/api/${path}`, { method: 'POST' })))!;
+    expect(await (await send('order-it')).text()).toBe('1');
+    expect((await send('last-order')).status).toBe(500);
+    expect(await (await send('order-and-read')).text()).toBe('2 2');
+  });
+});
+
 test('while a migration holds locks, the start does not wait for it, and takes every routine for one that may leave something', async () => {
   const gateway = await startGateway(`create table book (id int); create view books as select * from book;
     create function one() returns int language sql as 'select 1'; comment on function one is 'HTTP';`);
@@ -197,35 +323,29 @@ connection_reset off'; comment on function look is 'HTTP';`;
   expect((await never.send('POST /api/look')).body).toBe('left');
 });
 
-describe.skipIf((await pgbouncerVersion()) === null)(
-  'behind PgBouncer in transaction mode, on one server connection',
-  () => {
-    test('what a routine leaves is undone in its transaction', async () => {
-      const direct = await startGateway(schema, { poolSize: 1, commentsMode: 'parseAll' });
-      onTestFinished(() => direct.close());
-      const bouncer = await startPgBouncer(direct.database.connectionString, { mode: 'transaction', size: 1 });
-      onTestFinished(() => bouncer.stop());
-      const gateway = await createGateway({
-        connectionString: bouncer.connectionString,
-        pooler: 'transaction',
-        preparedStatements: false,
-        commentsMode: 'parseAll',
-      });
-      onTestFinished(() => gateway.close());
-      const send = async (name: string): Promise<Response> =>
-        (await gateway.fetch(new Request(`http://x${pathOf(name).slice(5)}`, { method: 'POST' })))!;
-      // A lock of the session outlives a transaction that fails, and only PostgreSQL's own DISCARD reaches prepared statements.
-      for (const name of leavers.filter(
-        (one) => !['fails_with_a_lock', 'leaves_statement', 'leaves_of_a_procedure'].includes(one),
-      )) {
-        // oxlint-disable-next-line no-await-in-loop
-        expect([name, [200, 204].includes((await send(name)).status)]).toEqual([name, true]);
-        // oxlint-disable-next-line no-await-in-loop
-        expect([name, await (await send('found')).json()]).toEqual([
-          name,
-          { ...clean, statements: expect.any(Number) },
-        ]);
-      }
+describe.skipIf(bouncerVersion === null)('behind PgBouncer in transaction mode, on one server connection', () => {
+  test('what a routine leaves is undone in its transaction', async () => {
+    const direct = await startGateway(schema, { poolSize: 1, commentsMode: 'parseAll' });
+    onTestFinished(() => direct.close());
+    const bouncer = await startPgBouncer(direct.database.connectionString, { mode: 'transaction', size: 1 });
+    onTestFinished(() => bouncer.stop());
+    const gateway = await createGateway({
+      connectionString: bouncer.connectionString,
+      pooler: 'transaction',
+      preparedStatements: false,
+      commentsMode: 'parseAll',
     });
-  },
-);
+    onTestFinished(() => gateway.close());
+    const send = async (name: string): Promise<Response> =>
+      (await gateway.fetch(new Request(`http://x${pathOf(name).slice(5)}`, { method: 'POST' })))!;
+    // A lock of the session outlives a transaction that fails, and only PostgreSQL's own DISCARD reaches prepared statements.
+    for (const name of leavers.filter(
+      (one) => !['fails_with_a_lock', 'leaves_statement', 'leaves_of_a_procedure'].includes(one),
+    )) {
+      // oxlint-disable-next-line no-await-in-loop
+      expect([name, [200, 204].includes((await send(name)).status)]).toEqual([name, true]);
+      // oxlint-disable-next-line no-await-in-loop
+      expect([name, await (await send('found')).json()]).toEqual([name, { ...clean, statements: expect.any(Number) }]);
+    }
+  });
+});
