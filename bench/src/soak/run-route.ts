@@ -2,6 +2,7 @@ import { pgbouncerVersion, type PgBouncer, startPgBouncer } from '@pgway/testing
 
 import { verifyConnections, verifyIdle } from './after-load.ts';
 import type { Client, LoadContext } from './client.ts';
+import { ColumnSwap } from './column-swap.ts';
 import { ConnectionFaults } from './connection-faults.ts';
 import { createDatabase, type SoakServer } from './database.ts';
 import { FaultProxy } from './fault-proxy.ts';
@@ -87,12 +88,14 @@ async function runGateway(run: SoakRun): Promise<SoakResult> {
   const memory = new MemorySamples();
   const faults = new ConnectionFaults(database, run.proxy, new Random(options.seed));
   const items = new ItemOperations();
+  const swap = new ColumnSwap(database, load);
   let seconds = 0;
   try {
     const clients = await createClients(load, options.connections, options.seed);
     await checkSession(clients[0]!);
     const start = performance.now();
     faults.start(statistics);
+    swap.start();
     await observe(run, { load, memory, faults }, (signal) =>
       runLoad(clients, items, {
         requests: run.bounds.requests,
@@ -101,11 +104,13 @@ async function runGateway(run: SoakRun): Promise<SoakResult> {
       }),
     );
     await faults.stop();
+    await swap.stop();
     seconds = (performance.now() - start) / 1000;
     await verifyAfterLoad(run, clients[0]!);
     memory.verify(violations);
   } finally {
     await faults.stop();
+    await swap.stop();
     load.http.close();
     const code = await gateway.close();
     if (code !== 0) violations.add('process', `the process of the gateway ended with ${String(code)}`);

@@ -1,3 +1,4 @@
+import { columnSwapSql } from './column-swap.ts';
 import { leftoverSql, sessionStateSql } from './leftovers.ts';
 import type { Roles } from './users.ts';
 
@@ -165,5 +166,6 @@ export function soakSchemaSql(roles: Roles): string {
     privileges(roles),
     sessionStateSql,
     leftoverSql(roles.admin),
+    columnSwapSql,
   ].join('\n');
 }

@@ -295,7 +295,7 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
 
   #routineChanged(error: DatabaseError): Error {
     const guard = this.call.steps[error.step]?.statement.guard;
-    return guard === undefined ? error : new RoutineChanged(guard.signature, 'was created anew');
+    return guard === undefined ? error : new RoutineChanged(guard.signature, 'was created anew', true);
   }
 
   #timeoutError(): CallTimeout {

@@ -346,6 +346,8 @@ export class Session {
     const left = this.state.settingLeftBy(request);
     if (left !== null) this.state.taint(left, this.#requests);
     if (!requeueTainted(request, this.#requeue)) request.readyForQuery(now, left);
+    // The call was not retried, because a step before had returned rows: the next one prepares the statements again.
+    if (request instanceof CallRequest && request.hasStaleStatement) this.#statements.forget(request.steps);
     // An open transaction would continue in the next call.
     if (inTransaction && !request.opensTransaction && !this.#mode.isProvided)
       this.#disconnect('a statement left its transaction open');

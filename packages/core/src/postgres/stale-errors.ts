@@ -18,9 +18,12 @@ export class RoutineChanged extends Error {
   override readonly name = 'RoutineChanged';
   /** That of the guard. */
   readonly signature: string;
+  /** Whether another attempt can find out that its comment is the same. */
+  readonly mayBeSame: boolean;
 
-  constructor(signature: string, reason: string) {
+  constructor(signature: string, reason: string, mayBeSame = false) {
     super(`${signature} ${reason}`);
     this.signature = signature;
+    this.mayBeSame = mayBeSame;
   }
 }

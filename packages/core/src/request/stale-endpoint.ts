@@ -63,7 +63,8 @@ export async function pipelineForRetry(
   if (call === null || !isStale(error)) return null;
   const { endpoint } = call.candidate;
   const refreshed = await refreshStale(pipeline, endpoint, error);
-  return canRetry(error, endpoint, pipeline) ? refreshed : null;
+  if (!canRetry(error, endpoint, pipeline)) return null;
+  return refreshed ?? (error instanceof RoutineChanged && error.mayBeSame ? pipeline : null);
 }
 
 /**

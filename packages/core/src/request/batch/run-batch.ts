@@ -1,4 +1,4 @@
-import { CallCancelled, DatabaseError, type IsolationLevel } from '../../postgres/port.ts';
+import { CallCancelled, DatabaseError, type IsolationLevel, RoutineChanged } from '../../postgres/port.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { CompiledEndpoint } from '../compiled-endpoint.ts';
@@ -248,10 +248,10 @@ class Batch {
     return this.#toFailedBatch(culprit.index, culprit.outcome.failed);
   }
 
-  /** PostgreSQL does not commit after an error of its own. */
+  /** PostgreSQL does not commit after an error of its own, such as that of a routine that was created anew. */
   #toFailedBatch(item: number | null, failed: FailedAttempt): FailedBatch {
-    const mayHaveCommitted =
-      this.#transaction.hasSentCommit && !this.#onlyReads && !(failed.error instanceof DatabaseError);
+    const isRolledBack = failed.error instanceof DatabaseError || failed.error instanceof RoutineChanged;
+    const mayHaveCommitted = this.#transaction.hasSentCommit && !this.#onlyReads && !isRolledBack;
     return { kind: 'failed', item, failed, mayHaveCommitted };
   }
 }
