@@ -1,5 +1,5 @@
 import { quoteIdentifier, quoteLiteral } from '../catalog/quote.ts';
-import type { RoutineGuard } from '../postgres/routine-guard.ts';
+import type { RoutineGuard } from '../catalog/routine.ts';
 import type { Endpoint, EndpointParameter } from './endpoint.ts';
 import type { NamedType } from './named-type.ts';
 import { buildCallStatement } from './statement.ts';

@@ -25,7 +25,9 @@ export function addSessionEffects(
     mayBlock,
     ...(readsSequences === true ? { readsSequences } : {}),
   };
-  return sessionEffects.altersTransaction || mayBlock || readsSequences === true ? deepFreeze({ ...endpoint, sessionEffects }) : endpoint;
+  return sessionEffects.altersTransaction || mayBlock || readsSequences === true
+    ? deepFreeze({ ...endpoint, sessionEffects })
+    : endpoint;
 }
 
 /** Returns whether the connection must be reset after a call with these effects. */

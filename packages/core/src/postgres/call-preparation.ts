@@ -1,11 +1,11 @@
 import type { CallRequest } from './call-request.ts';
 import { setRoleSteps } from './connection-mode.ts';
-import { RoutineLookup } from './known-routines.ts';
 import type { MessageWriter } from './message-writer.ts';
 import type { PipelinedRequest } from './pipeline.ts';
 import { ConnectionLost, type Statement } from './port.ts';
 import type { PreparedStatements } from './prepared-statements.ts';
 import type { RoutineGuard } from './routine-guard.ts';
+import { RoutineLookup } from './routine-lookup.ts';
 
 interface PreparationEvents {
   /** Adds the request whose messages were written. */

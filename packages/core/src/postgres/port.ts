@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { RoutineGuard } from './routine-guard.ts';
 
+export type { RoutineGuard } from './routine-guard.ts';
 export { ColumnMismatch, RoutineChanged } from './stale-errors.ts';
 
 /** The database port: the interface of this module to the rest of the gateway. */

@@ -346,8 +346,6 @@ export class Session {
     const left = this.state.settingLeftBy(request);
     if (left !== null) this.state.taint(left, this.#requests);
     if (!requeueTainted(request, this.#requeue)) request.readyForQuery(now, left);
-    // The call was not retried, because a step before had returned rows: the next one prepares the statements again.
-    if (request instanceof CallRequest && request.hasStaleStatement) this.#statements.forget(request.steps);
     // An open transaction would continue in the next call.
     if (inTransaction && !request.opensTransaction && !this.#mode.isProvided)
       this.#disconnect('a statement left its transaction open');
@@ -365,6 +363,8 @@ export class Session {
     if (!(request instanceof CallRequest)) return;
     const [{ call }, { reset }] = [request, this.#mode];
     if (request.isPreparingAgain) return void (request.isPreparingAgain = false);
+    // The call was not retried, because a step before had returned rows: the next one prepares the statements again.
+    if (request.hasStaleStatement) this.#statements.forget(request.steps);
     if (request.isOnReadOnlyServer) this.state.isRetired = true;
     if (call.altersSession !== true || this.#ending) return;
     if (reset === 'discard') this.#reset();
