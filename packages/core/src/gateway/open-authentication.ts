@@ -25,7 +25,13 @@ import { createPasswordHasher } from '../auth-schemes/password.ts';
 import { rateLimiter } from '../auth-schemes/rate-limiter.ts';
 import type { CommandRunner } from '../auth-schemes/command-runner.ts';
 import { memorySessions, type SessionStore, sqlSessions } from '../auth-schemes/sessions.ts';
-import { type AuthenticationParts, credentialsTest, endpointSchemes, openSchemes } from './open-schemes.ts';
+import {
+  type AuthenticationParts,
+  credentialsTest,
+  defaultIssuerTest,
+  endpointSchemes,
+  openSchemes,
+} from './open-schemes.ts';
 import { OptionsError } from './start-error.ts';
 import { validateAuthentication } from './validate-authentication.ts';
 
@@ -162,6 +168,7 @@ function authenticationParts(
       main.query(sql, values, { types: values.map(() => textOid), timeout, altersSession: altersSession(sql) });
   const query = commandRunner(commandTimeoutMs);
   const sessionQuery = commandRunner(sessionTimeoutMs);
+  const hasDefaultIssuer = defaultIssuerTest(options);
   const { hasher, loginRateLimiter: logins, hashRateLimiter: hashes, sessions, restrict } = tenant ?? ownParts(options);
   return {
     options,
@@ -170,6 +177,7 @@ function authenticationParts(
       id: options.defaultUserIdClaimType,
       name: options.defaultNameClaimType,
       role: options.defaultRoleClaimType,
+      ...(hasDefaultIssuer === undefined ? {} : { hasDefaultIssuer }),
     },
     hasher,
     loginRateLimiter: logins,

@@ -127,3 +127,40 @@ export function credentialsTest({
     (hasAuthorization && request.header('authorization') !== undefined) ||
     (hasCookie && request.header('cookie') !== undefined);
 }
+
+/**
+ * Returns whether the caller has the issuer that a user name alone means: the logins of this gateway, else the first issuer of the options.
+ * Undefined: there is only one.
+ */
+export function defaultIssuerTest({
+  cookie,
+  bearer,
+  jwt,
+  basic,
+  schemes,
+}: AuthenticationOptions): ClaimTypes['hasDefaultIssuer'] {
+  const tokens = [jwt ?? []].flat();
+  const hasLogins = cookie !== false || bearer !== false || tokens.some(({ signingKey = null }) => signingKey !== null);
+  const foreign = tokens.flatMap(({ name = 'jwt', issuer = null, signingKey = null }): readonly Issuer[] => {
+    const issuers = issuer === null ? [null] : [issuer].flat();
+    return (signingKey === null ? issuers : issuers.slice(1)).map((value) => ({ scheme: name, issuer: value }));
+  });
+  const others = [
+    ...foreign,
+    ...[...schemes.map(({ name }) => name), ...(basic === null ? [] : ['basic'])].map(ofScheme),
+  ];
+  if (hasLogins) return others.length === 0 ? undefined : ({ issuer }) => issuer === null;
+  const [first] = others;
+  if (first === undefined || others.length === 1) return undefined;
+  return ({ scheme, issuer }) => scheme === first.scheme && (first.issuer === null || issuer === first.issuer);
+}
+
+/** Issuer null: any one of the scheme. */
+interface Issuer {
+  readonly scheme: string;
+  readonly issuer: string | null;
+}
+
+function ofScheme(scheme: string): Issuer {
+  return { scheme, issuer: null };
+}
