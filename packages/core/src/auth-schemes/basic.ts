@@ -13,6 +13,7 @@ import {
   type RateLimitResult,
 } from '../ports/ports.ts';
 import { ExpiringMap } from '../cache/expiring-map.ts';
+import { TokenRefusals } from './bearer-token.ts';
 
 export interface BasicCredentials {
   readonly user: string;
@@ -114,6 +115,8 @@ export interface BasicSchemeOptions extends Omit<BasicPolicy, 'path'> {
 }
 
 const maxCachedPasswords = 1000;
+const malformed = 'The credentials are malformed';
+const wrongCredentials = 'The user name or the password is wrong';
 
 /**
  * HTTP Basic, for the whole gateway or for one endpoint. `authenticate` throws no Problem for wrong credentials, but 403
@@ -125,10 +128,11 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
   const attempts = new SharedAttempts(options.loginRateLimiter);
   const secret = randomBytes(32);
   const header = `Basic realm=${quoted(realm)}, charset="UTF-8"`;
+  const refusals = new TokenRefusals();
   const toCaller = (claims: readonly Claim[]): Caller => ({ scheme: name, claims, session: null, sentByBrowser: true });
   const authenticate = async (request: GatewayRequest): Promise<Caller | null> => {
     const credentials = parseBasicCredentials(request.header('authorization'));
-    if (credentials === null) return null;
+    if (credentials === null) return hasBasicCredentials(request) ? refusals.refuse(request, malformed) : null;
     requireSecureTransport(request, origin);
     const attempt = { user: credentials.user, address: origin(request).address };
     // The key of the password in memory: useless without the secret, which never leaves the process.
@@ -152,7 +156,7 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
     try {
       const claims = await verifyBasicCredentials(credentials, { ...options, hasher, path: request.path });
       outcome = claims === null ? 'failed' : 'succeeded';
-      return claims === null ? null : toCaller(claims);
+      return claims === null ? refusals.refuse(request, wrongCredentials) : toCaller(claims);
     } catch (error) {
       outcome = errorToLoginOutcome(error);
       throw error;
@@ -163,12 +167,18 @@ export function basicScheme(options: BasicSchemeOptions): AuthScheme {
   return Object.freeze({
     name,
     authenticate,
+    refusal: (request: GatewayRequest) => refusals.reason(request),
     // No challenge on an unencrypted connection: it would make browsers send the password.
     challenge: (request: GatewayRequest) => (isSecure(request, origin) ? header : null),
     signIn: null,
     signOut: null,
     routes: Object.freeze([]),
   });
+}
+
+/** Whether the request has Basic credentials of any form. */
+function hasBasicCredentials(request: GatewayRequest): boolean {
+  return /^basic\b/i.test(request.header('authorization') ?? '');
 }
 
 /** @throws Problem 403 `insecure-transport` for an unencrypted connection from another machine */

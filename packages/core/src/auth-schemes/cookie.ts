@@ -3,7 +3,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { AuthScheme, Caller, Claim } from '../ports/ports.ts';
-import { claimsTooLarge } from './bearer-token.ts';
+import { claimsTooLarge, TokenRefusals } from './bearer-token.ts';
 import { type VerifiedToken, TokenAuthenticator, encodePayload, type TokenPayload } from './token-authenticator.ts';
 import {
   defaultCacheSize,
@@ -38,6 +38,7 @@ export interface CookieSchemeOptions extends SessionSchemeOptions {
 }
 
 const day = 86_400;
+const refusedCookie = 'The session has ended, or its cookie has expired or is not one of this server';
 /** The maximum length of `Set-Cookie` in the most restrictive browsers. */
 const maxCookieLength = 4093;
 
@@ -51,6 +52,8 @@ export function cookieScheme(options: CookieSchemeOptions): AuthScheme {
     name: options.name,
     authenticate: (request) => scheme.authenticate(request),
     challenge: () => scheme.challenge,
+    refusal: (request) => scheme.refusal(request),
+    removal: (request) => scheme.removal(request),
     signIn: (claims, request) => scheme.signIn(claims, request),
     signOut: (request) => scheme.signOut(request),
     routes: [],
@@ -66,6 +69,7 @@ class CookieScheme {
   readonly #purpose: string;
   readonly #sessions: SessionStore;
   readonly #authenticator: TokenAuthenticator;
+  readonly #refusals = new TokenRefusals();
   readonly #now: () => number;
 
   constructor(options: CookieSchemeOptions) {
@@ -105,6 +109,14 @@ class CookieScheme {
     return this.#withFreshCookie(verified, request);
   }
 
+  refusal(request: GatewayRequest): string | null {
+    return this.#refusals.reason(request);
+  }
+
+  removal(request: GatewayRequest): HeaderList {
+    return ['set-cookie', this.#line('', 0, this.#isSecure(request)), 'cache-control', 'no-store'];
+  }
+
   async signIn(claims: readonly Claim[], request: GatewayRequest): Promise<{ headers: HeaderList; body: null }> {
     const issuedAt = this.#seconds();
     const sessionExpires = issuedAt + this.#lifetime;
@@ -125,7 +137,7 @@ class CookieScheme {
 
   async signOut(request: GatewayRequest): Promise<HeaderList> {
     await this.#end(request);
-    return ['set-cookie', this.#line('', 0, this.#isSecure(request)), 'cache-control', 'no-store'];
+    return this.removal(request);
   }
 
   /** Ends the session of the request's cookie. */
@@ -138,7 +150,7 @@ class CookieScheme {
   }
 
   #withFreshCookie(verified: VerifiedToken | null, request: GatewayRequest): Caller | null | Promise<Caller> {
-    if (verified === null) return null;
+    if (verified === null) return this.#refusals.refuse(request, refusedCookie);
     const { caller, payload } = verified;
     return this.#isDue(payload) ? this.#renew(caller, payload, request) : caller;
   }

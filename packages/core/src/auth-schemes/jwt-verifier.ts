@@ -12,6 +12,8 @@ export interface JwtRules {
   readonly jwks: JwksOptions | null;
   /** Null: any issuer. */
   readonly issuers: readonly string[] | null;
+  /** The issuer of the tokens of logins, undefined for tokens without one; null: the scheme has no logins. */
+  readonly ownIssuer: string | undefined | null;
   /** Null: any audience. */
   readonly audiences: readonly string[] | null;
   readonly clockTolerance: number;
@@ -124,10 +126,16 @@ export class JwtVerifier {
   }
 
   #read(payload: JWTPayload): VerifiedJwt | string {
-    const { name, claims, clockTolerance, maxTokenAge } = this.#rules;
-    const { jti, exp = Number.POSITIVE_INFINITY, iat = 0 } = payload;
+    const { name, claims, ownIssuer, clockTolerance, maxTokenAge } = this.#rules;
+    const { jti, iss, exp = Number.POSITIVE_INFINITY, iat = 0 } = payload;
     if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > maxSessionLength)) return malformed;
-    const caller = { scheme: name, claims: readClaims(payload, claims), session: jti ?? null, sentByBrowser: false };
+    const caller = {
+      scheme: name,
+      ...(iss === ownIssuer ? { issuer: null } : iss === undefined ? {} : { issuer: iss }),
+      claims: readClaims(payload, claims),
+      session: jti ?? null,
+      sentByBrowser: false,
+    };
     const end = maxTokenAge === null ? exp : Math.min(exp, iat + maxTokenAge);
     return Object.freeze({ caller: Object.freeze(caller), expires: end + clockTolerance });
   }

@@ -223,8 +223,9 @@ function rulesOf(options: JwtSchemeOptions, keys: readonly JwtKeyPair[]): JwtRul
   const { name, jwks = null, type = null, maxTokenAge = null, clockTolerance = 30, requireExpiry = true } = options;
   const { claims = {}, report = () => undefined, now = Date.now } = options;
   const [issuers, audiences] = [toArray(options.issuer), toArray(options.audience)];
-  const rules = { name, keys, jwks, issuers, audiences, clockTolerance, requireExpiry, maxTokenAge, type, claims };
-  return Object.freeze({ ...rules, report, now });
+  const ownIssuer = (options.signingKey ?? null) === null ? null : issuers?.[0];
+  const rules = { name, keys, jwks, issuers, ownIssuer, audiences, clockTolerance, requireExpiry, maxTokenAge, type };
+  return Object.freeze({ ...rules, claims, report, now });
 }
 
 /** @throws TypeError without keys, and for keys from both sources: each key would be trusted for all issuers */

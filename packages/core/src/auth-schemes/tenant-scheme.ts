@@ -1,4 +1,4 @@
-import type { AuthScheme, Caller, Claim, GatewayRequest } from '../ports/ports.ts';
+import { type AuthScheme, type Caller, type Claim, type GatewayRequest, Problem } from '../ports/ports.ts';
 import type { TokenEncryption } from './keys/key-ring.ts';
 
 /**
@@ -21,6 +21,7 @@ export function tenantScheme(scheme: AuthScheme, tenant: string, claim: string):
     },
     refusal: (request) =>
       refused.has(request) ? 'The token is not one of this tenant' : (scheme.refusal?.(request) ?? null),
+    removal: (request) => scheme.removal?.(request) ?? [],
     challenge: (request) => scheme.challenge(request),
     signIn: signIn === null ? null : (claims, request) => signIn(withTenant(claims, tenant, claim), request),
     signOut: scheme.signOut === null ? null : (request) => scheme.signOut!(request),
@@ -31,6 +32,34 @@ export function tenantScheme(scheme: AuthScheme, tenant: string, claim: string):
 function isOfTenant({ claims }: Caller, tenant: string, claim: string): boolean {
   const values = claims.filter(([name]) => name === claim);
   return values.length === 1 && values[0]![1] === tenant;
+}
+
+/**
+ * Returns a scheme whose logins stay in the tenant of the caller, where a claim selects the tenant: the claims of a login may come from the
+ * database of that tenant, which must not choose another one.
+ * @param tenantOf null: the login chooses the tenant
+ */
+export function loginsOfTenant(
+  scheme: AuthScheme,
+  claim: string,
+  tenantOf: (request: GatewayRequest) => string | null | Promise<string | null>,
+): AuthScheme {
+  const { signIn } = scheme;
+  if (signIn === null) return scheme;
+  return {
+    ...scheme,
+    signIn: async (claims, request) => {
+      const tenant = await tenantOf(request);
+      if (tenant === null) return signIn(claims, request);
+      if (claims.every(([name, value]) => name !== claim || value === tenant)) {
+        return signIn(withTenant(claims, tenant, claim), request);
+      }
+      throw new Problem('forbidden', {
+        title: 'The login names another tenant',
+        detail: 'A caller who is signed in to a tenant can log in to the same one only; sign out first.',
+      });
+    },
+  };
 }
 
 /** A login cannot choose another tenant. */

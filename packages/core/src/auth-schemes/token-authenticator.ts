@@ -113,7 +113,8 @@ export class TokenAuthenticator {
     const payload = await this.read(token);
     if (payload === null) return null;
     const { scheme, sentByBrowser } = this.#options;
-    const caller = Object.freeze({ scheme, claims: payload.claims, session: payload.session, sentByBrowser });
+    const { claims, session } = payload;
+    const caller = Object.freeze({ scheme, issuer: null, claims, session, sentByBrowser });
     const verified = Object.freeze({ caller, payload });
     this.#cache.set(token, verified, payload.expires);
     return this.#checkSession(token, verified);

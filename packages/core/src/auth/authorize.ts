@@ -26,16 +26,24 @@ export const anyCaller: ProtectedEndpoint = {
   endpointScheme: null,
 };
 
+/** As `anyCaller`, also with refused credentials: a route that signs callers in or out. */
+export const signInRoute: ProtectedEndpoint = {
+  ...anyCaller,
+  endpoint: { ...anyCaller.endpoint, loginOrLogout: { kind: 'login' } },
+};
+
 /** How callers are authenticated and authorized. */
 export interface AccessControl {
   readonly schemes: readonly AuthScheme[];
+  /** Whether a request may have credentials of one of the schemes: false saves their check where no call depends on the caller. */
+  readonly mayHaveCredentials: (request: GatewayRequest) => boolean;
   /** Returns the scheme of an endpoint with its own credentials, always the same one. */
   readonly endpointScheme: (credentials: BasicAuthentication) => AuthScheme;
   readonly claimTypes: ClaimTypes;
   readonly csrfGuard: CsrfGuard;
   /** Whether every call depends on its caller, because it runs under the caller's database role. */
   readonly alwaysAuthenticate: boolean;
-  /** Called for each refused token. */
+  /** Called for each scheme that refuses the credentials of a request. */
   readonly onTokenRefused: (request: GatewayRequest, refusal: TokenRefusal) => void;
 }
 
@@ -61,15 +69,45 @@ export function needsNoCaller(
   return true;
 }
 
-/** As `authorize`, at once for endpoints that do not need their caller. */
+/** As `authorize`; without a caller, and at once for a request without credentials, for endpoints that do not need their caller. */
 export function authorizeIfNeeded<Candidate extends ProtectedEndpoint>(
   candidates: readonly Candidate[],
   request: GatewayRequest,
   access: AccessControl,
 ): AuthorizationResult<Candidate> | Promise<AuthorizationResult<Candidate>> {
   if (!needsNoCaller(candidates, access)) return authorize(candidates, request, access);
+  if (!access.mayHaveCredentials(request)) return admitAnonymous(candidates, request, access);
+  const caller = identify(request, access.schemes);
+  if (caller instanceof Promise)
+    return caller.then((found) => admitUnneeded(candidates, { request, caller: found, access }));
+  return admitUnneeded(candidates, { request, caller, access });
+}
+
+/**
+ * Admits a caller on which no call depends. Refused credentials are not those of an anonymous caller.
+ * @throws Problem 401, 403
+ */
+function admitUnneeded<Candidate extends ProtectedEndpoint>(
+  candidates: readonly Candidate[],
+  { request, caller, access }: Omit<CallerRequest, 'caller'> & { readonly caller: Caller | null },
+): AuthorizationResult<Candidate> {
+  const refusals = caller === null ? refuse(request, access.schemes, access) : [];
+  const admitted = refusals.length === 0 ? candidates : candidates.filter(isLogin);
+  if (admitted.length === 0) throw unauthenticated(request, access.schemes, refusals);
+  return admitAnonymous(admitted, request, access);
+}
+
+function admitAnonymous<Candidate extends ProtectedEndpoint>(
+  candidates: readonly Candidate[],
+  request: GatewayRequest,
+  access: AccessControl,
+): AuthorizationResult<Candidate> {
   refuseAnonymousCrossSite(candidates, request, access);
   return { candidates, caller: null };
+}
+
+function isLogin({ endpoint }: ProtectedEndpoint): boolean {
+  return endpoint.loginOrLogout?.kind === 'login';
 }
 
 /**
@@ -82,7 +120,7 @@ export async function authorize<Candidate extends ProtectedEndpoint>(
   access: AccessControl,
 ): Promise<AuthorizationResult<Candidate>> {
   let isAuthenticated = false;
-  const refusals: TokenRefusal[] = [];
+  const refusals: CredentialsRefusal[] = [];
   // Overloads may have different schemes. A caller that is authenticated for one is not for the others.
   for (const scheme of new Set(candidates.map(({ endpointScheme }) => endpointScheme))) {
     const schemes = scheme === null ? access.schemes : [access.endpointScheme(scheme)];
@@ -90,15 +128,14 @@ export async function authorize<Candidate extends ProtectedEndpoint>(
     // oxlint-disable-next-line no-await-in-loop
     const caller = await identify(request, schemes);
     isAuthenticated ||= caller !== null;
-    const refused = caller === null ? refusalsOf(request, schemes) : [];
-    for (const refusal of refused) access.onTokenRefused(request, refusal);
+    const refused = caller === null ? refuse(request, schemes, access) : [];
     refusals.push(...refused);
     const admitted = candidates.filter(
       (candidate) =>
         candidate.endpointScheme === scheme &&
         isAuthorized(candidate, caller, access.claimTypes) &&
-        // A caller with a refused token may only log in again.
-        (refused.length === 0 || candidate.endpoint.loginOrLogout?.kind === 'login'),
+        // A caller with refused credentials may only log in again.
+        (refused.length === 0 || isLogin(candidate)),
     );
     if (admitted.length === 0) continue;
     if (caller === null) refuseAnonymousCrossSite(admitted, request, access);
@@ -107,20 +144,41 @@ export async function authorize<Candidate extends ProtectedEndpoint>(
     return { candidates: admitted, caller };
   }
   if (isAuthenticated) throw new Problem('forbidden');
-  throw unauthenticated(challengeHeaders(schemesOf(candidates, access), request), refusals);
+  throw unauthenticated(request, schemesOf(candidates, access), refusals);
 }
 
-function unauthenticated(headers: HeaderList, refusals: readonly TokenRefusal[]): Problem {
-  if (refusals.length === 0) return new Problem('unauthenticated', { headers });
+function unauthenticated(
+  request: GatewayRequest,
+  schemes: readonly AuthScheme[],
+  refusals: readonly CredentialsRefusal[],
+): Problem {
+  const challenges = challengeHeaders(schemes, request);
+  if (refusals.length === 0) return new Problem('unauthenticated', { headers: challenges });
   const reasons = new Set(refusals.map(({ reason }) => `${reason}.`));
-  return new Problem('unauthenticated', { title: 'The token is refused', detail: [...reasons].join(' '), headers });
+  const removals = refusals.flatMap(({ scheme }) => scheme.removal?.(request) ?? []);
+  return new Problem('unauthenticated', {
+    title: 'The credentials are refused',
+    detail: [...reasons].join(' '),
+    headers: [...challenges, ...removals],
+  });
 }
 
-/** Returns why the schemes have refused the token of the request. */
-function refusalsOf(request: GatewayRequest, schemes: readonly AuthScheme[]): readonly TokenRefusal[] {
+interface CredentialsRefusal {
+  readonly scheme: AuthScheme;
+  readonly reason: string;
+}
+
+/** Reports and returns why the schemes have refused the credentials of the request; empty for a request without credentials. */
+function refuse(
+  request: GatewayRequest,
+  schemes: readonly AuthScheme[],
+  access: AccessControl,
+): readonly CredentialsRefusal[] {
   return schemes.flatMap((scheme) => {
     const reason = scheme.refusal?.(request) ?? null;
-    return reason === null ? [] : [{ scheme: scheme.name, reason }];
+    if (reason === null) return [];
+    access.onTokenRefused(request, { scheme: scheme.name, reason });
+    return [{ scheme, reason }];
   });
 }
 
@@ -134,13 +192,16 @@ function schemesOf(candidates: readonly ProtectedEndpoint[], access: AccessContr
   ];
 }
 
-async function identify(request: GatewayRequest, schemes: readonly AuthScheme[]): Promise<Caller | null> {
-  for (const scheme of schemes) {
-    const result = scheme.authenticate(request);
-    // Sequential: the first scheme that authenticates the caller decides. A cached result costs no turn of the event loop.
-    // oxlint-disable-next-line no-await-in-loop
-    const caller = result instanceof Promise ? await result : result;
-    if (caller !== null) return caller;
+/** Returns the caller of the first scheme that authenticates one; at once when the results are cached. */
+function identify(
+  request: GatewayRequest,
+  schemes: readonly AuthScheme[],
+  first = 0,
+): Caller | null | Promise<Caller | null> {
+  for (let index = first; index < schemes.length; index++) {
+    const result = schemes[index]!.authenticate(request);
+    if (result instanceof Promise) return result.then((caller) => caller ?? identify(request, schemes, index + 1));
+    if (result !== null) return result;
   }
   return null;
 }

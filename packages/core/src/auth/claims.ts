@@ -5,6 +5,8 @@ export interface ClaimTypes {
   readonly id: string;
   readonly name: string;
   readonly role: string;
+  /** Whether a user name without an issuer, in the scope of an event, may be that of the caller; omitted: always, as there is one issuer. */
+  readonly hasDefaultIssuer?: ((caller: Caller) => boolean) | undefined;
 }
 
 /** Returns the first value of a claim; null when there is none. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import { firstClaim, type ClaimTypes } from '../auth/claims.ts';
+import type { ClaimTypes } from '../auth/claims.ts';
+import { callerIdentity, hasUser } from '../auth/identity.ts';
 import type { Caller } from '../ports/ports.ts';
 
 /** The request header of calls, and of streams whose client can set headers. */
@@ -37,9 +38,9 @@ function checkExecutionId(id: string): string {
 /** Returns a text that is equal for two requests of the same user. Without a user claim, the session or all claims identify the caller. */
 export function toIdentityKey(caller: Caller | null, types: ClaimTypes): string {
   if (caller === null) return 'null';
-  const { scheme, claims, session } = caller;
-  const user = firstClaim(claims, types.id) ?? firstClaim(claims, types.name);
-  return JSON.stringify(user === null ? [scheme, null, session ?? claims] : [scheme, user]);
+  const { scheme, session } = caller;
+  const identity = session === null || hasUser(caller, types) ? callerIdentity(caller, types) : `session ${session}`;
+  return JSON.stringify([scheme, identity]);
 }
 
 /** Returns a key that a call and a stream share if they have the same execution id and user. It does not reveal the id. */

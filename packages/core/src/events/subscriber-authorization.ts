@@ -103,16 +103,27 @@ export function includesCaller({ kind, names }: EventScope, caller: Caller | nul
   return names.length === 0 ? caller !== null : matchesScopeNames(caller, names, types);
 }
 
-/** A name is a role, compared without case. `user:ada` and `id:7` are users, compared with case. */
+/**
+ * A name is a role, compared without case. `user:ada` and `id:7` are users, compared with case, of the issuers that `issuer:` names beside
+ * them.
+ */
 function matchesScopeNames(caller: Caller | null, names: readonly string[], types: ClaimTypes): boolean {
   if (caller === null) return false;
-  const { claims } = caller;
   const roles = callerRoles(caller, types).map((role) => role.toLowerCase());
   return names.some((name) => {
-    const [, kind, user] = /^(user|id):(.*)$/is.exec(name) ?? [];
+    const [, kind, value] = /^(user|id|issuer):(.*)$/is.exec(name) ?? [];
     if (kind === undefined) return roles.includes(name.toLowerCase());
-    return user === firstClaim(claims, kind.toLowerCase() === 'id' ? types.id : types.name);
+    const claim = { user: types.name, id: types.id, issuer: null }[kind.toLowerCase() as 'user' | 'id' | 'issuer'];
+    return claim !== null && value === firstClaim(caller.claims, claim) && isOfIssuer(caller, names, types);
   });
+}
+
+const issuerPrefix = /^issuer:/i;
+
+function isOfIssuer(caller: Caller, names: readonly string[], { hasDefaultIssuer }: ClaimTypes): boolean {
+  const issuers = names.filter((name) => issuerPrefix.test(name)).map((name) => name.replace(issuerPrefix, ''));
+  if (issuers.length === 0) return hasDefaultIssuer?.(caller) ?? true;
+  return issuers.includes(caller.issuer ?? caller.scheme);
 }
 
 /** Returns whether the scope of an event includes the subscriber. */
@@ -123,14 +134,17 @@ export function canReceive(
   types: ClaimTypes,
 ): boolean {
   // A caller authenticated by another endpoint's scheme is anonymous here.
-  const caller = subscriber.endpointScheme === streamEndpoint.endpointScheme ? subscriber.caller : null;
+  const { endpointScheme } = streamEndpoint;
+  const caller = subscriber.endpointScheme === endpointScheme ? subscriber.caller : null;
+  // The credentials of one endpoint have no other issuer.
+  const names = endpointScheme === null ? types : { ...types, hasDefaultIssuer: undefined };
   switch (scope.kind) {
     case 'all':
       return true;
     case 'self':
       return executionKey !== null && executionKey === subscriber.executionKey;
     case 'authorize':
-      return caller !== null && (scope.names.length === 0 || matchesScopeNames(caller, scope.names, types));
+      return caller !== null && (scope.names.length === 0 || matchesScopeNames(caller, scope.names, names));
     case 'matching':
       return (
         isAuthorized(streamEndpoint, caller, types) && canExecute(subscriber.executable, streamEndpoint.endpoint.id)

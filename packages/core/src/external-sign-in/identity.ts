@@ -13,13 +13,18 @@ export interface ExternalIdentity {
   readonly json: string;
 }
 
+/** An address, and the claims that vouch for it. */
+const addressClaims: readonly string[] = ['email', 'email_verified', 'xms_edov'];
+
 /**
  * Returns the claims of the ID token with those of the userinfo endpoint that it lacks. An address and whether it is verified come
  * from the same source.
  */
 export function mergeClaims(idToken: ProviderObject, userinfo: ProviderObject): ProviderObject {
-  const { email, email_verified: verified, ...others } = userinfo;
-  return { ...others, ...(idToken['email'] === undefined ? { email, email_verified: verified } : {}), ...idToken };
+  const isOfAddress = ([name]: readonly [string, unknown]): boolean => addressClaims.includes(name);
+  const address = Object.entries(idToken['email'] === undefined ? userinfo : idToken).filter(isOfAddress);
+  const others = Object.entries({ ...userinfo, ...idToken }).filter((entry) => !isOfAddress(entry));
+  return Object.fromEntries([...others, ...address]);
 }
 
 /** Adds the primary address of a list, such as `[{ "email": …, "primary": true, "verified": true }]`. */
@@ -36,6 +41,7 @@ export function toIdentity(claims: ProviderObject, settings: ProviderSettings): 
   const subject = claims['sub'] ?? claims['id'];
   const isId = (typeof subject === 'string' && subject !== '') || Number.isSafeInteger(subject);
   if (!isId) throw new ProviderError('invalid-response', 'the profile of the user has no id');
+  requireIntactIdentifiers(claims);
   const email = textOf(claims['email']);
   return {
     email: email !== null && isVerified(claims, settings) ? email : null,
@@ -54,6 +60,26 @@ function isVerified(claims: ProviderObject, { preset, trustEmail }: ProviderSett
   return verified === true || verified === 1 || verified === 'true' || verified === '1';
 }
 
+/** Claims that identify a user, a tenant or a session at the provider. */
+const identifiers = ['sub', 'id', 'iss', 'oid', 'tid', 'sid', 'login', 'preferred_username', 'upn', 'email'];
+
+/**
+ * An identifier without some of its characters would be that of another user.
+ * @throws ProviderError for one that PostgreSQL could not store as it is
+ */
+function requireIntactIdentifiers(claims: ProviderObject): void {
+  const broken = identifiers.find((name) => {
+    const value = claims[name];
+    return typeof value === 'string' && unstorable.test(value);
+  });
+  if (broken === undefined) return;
+  throw new ProviderError(
+    'invalid-response',
+    `the claim ${broken} of the user has a NUL character or an unpaired surrogate, which PostgreSQL cannot store`,
+  );
+}
+
+const unstorable = /[\0\p{Cs}]/u;
 const maxTextLength = 1000;
 
 /** Returns a text that can be a value of PostgreSQL and a line of a log; null for any other value. */
@@ -62,10 +88,10 @@ function textOf(value: unknown): string | null {
   return isText && !/[\p{Cc}\p{Cs}]/u.test(value) ? value : null;
 }
 
-/** Drops NUL and unpaired surrogates, which `jsonb` refuses. */
+/** Drops NUL and unpaired surrogates, which `jsonb` refuses, from texts that identify nothing. */
 function toJson(claims: ProviderObject): string {
   return JSON.stringify(claims, (_, value: unknown) =>
-    typeof value === 'string' ? value.replaceAll(/[\0\p{Cs}]/gu, '') : value,
+    typeof value === 'string' ? value.replaceAll(new RegExp(unstorable, 'gu'), '') : value,
   );
 }
 

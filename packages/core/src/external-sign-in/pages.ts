@@ -69,11 +69,12 @@ ${paragraphs.map((text) => `<p>${escapeHtml(text)}</p>\n`).join('')}${action ===
   };
 }
 
+/** The button of a form has no focus: a key pressed on the page before must not answer a question. */
 function actionHtml({ method, url, label }: NonNullable<Page['action']>): string {
   const [address, text] = [escapeHtml(url), escapeHtml(label)];
   return method === 'GET'
     ? `<p><a class="button" href="${address}" autofocus>${text}</a></p>\n`
-    : `<form method="post" action="${address}"><button autofocus>${text}</button></form>\n`;
+    : `<form method="post" action="${address}"><button>${text}</button></form>\n`;
 }
 
 /** Whether the client is a browser that shows the response as a page. */

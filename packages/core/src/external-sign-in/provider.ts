@@ -194,6 +194,11 @@ async function openIdClaims(
   tokens: Awaited<ReturnType<typeof OpenIdClient.authorizationCodeGrant>>,
 ): Promise<ProviderObject> {
   const claims = tokens.claims()!;
+  const { azp, iss } = claims;
+  // OpenID Connect Core 1.0, 3.1.3.7: a token with one audience may name its authorized party, too.
+  if (azp !== undefined && azp !== configuration.clientMetadata().client_id) {
+    throw new ProviderError('invalid-response', `the ID token of ${iss} is for another client (azp)`);
+  }
   const isComplete = claims['email'] !== undefined && claims['name'] !== undefined;
   if (isComplete || configuration.serverMetadata().userinfo_endpoint === undefined) return claims;
   return mergeClaims(claims, await library.fetchUserInfo(configuration, tokens.access_token, claims.sub));

@@ -51,6 +51,9 @@ const signedInCaller = {
   endpointScheme: null,
 };
 
+/** A route for signed-in callers that changes nothing. */
+const anySignedInCaller = { ...signedInCaller, changesData: false };
+
 class SignInRoutes {
   readonly #provider: Provider;
   readonly #context: SignInContext;
@@ -64,7 +67,7 @@ class SignInRoutes {
 
   /**
    * Sends the browser to the provider, if a page of this site or the user has asked for it. Another site could otherwise sign the
-   * browser in, or link an account of its own.
+   * browser in, or link an account of its own. A link, which a mail or a bookmark may have too, adds no account without a question.
    */
   async start(request: GatewayRequest): Promise<GatewayResponse> {
     const { settings, access, commands } = this.#context;
@@ -74,10 +77,11 @@ class SignInRoutes {
     if (isLink && !commands.canLink) {
       throw new Problem('invalid-parameter', { detail: 'Accounts cannot be linked: linkCommand is not set.' });
     }
+    const isPost = request.method === 'POST';
     const source = access.csrfGuard.source(request);
     // A browser always sends the origin with a POST: one of unknown origin comes from a program.
-    const isAllowed = source === 'trusted' || (source === 'unknown' && request.method === 'POST');
-    if (!isAllowed) return this.#askFirst(request);
+    const isAllowed = isPost ? source !== 'cross-site' : source === 'trusted' && !isLink;
+    if (!isAllowed) return isLink ? this.#askToLink(request) : this.#askFirst(request);
     const caller = isLink ? await this.#callerOf(request) : null;
     const pending: PendingSignIn = {
       provider: this.#provider.settings.name,
@@ -129,13 +133,45 @@ class SignInRoutes {
 
   /** Another page, or a bookmark of a browser without `Sec-Fetch-Site`, leads to a page with a button. */
   #askFirst(request: GatewayRequest): GatewayResponse {
-    if (request.method !== 'GET' || !wantsPage(request)) {
-      throw new Problem('cross-site-request', { detail: 'Start the sign-in from a page of this site, or by POST.' });
-    }
+    this.#requirePage(request, 'Start the sign-in from a page of this site, or by POST.');
     const { label } = this.#provider.settings;
-    const query = request.query === '' ? '' : `?${request.query}`;
-    const action = { method: 'POST' as const, url: `${this.#path}${query}`, label: `Continue with ${label}` };
+    const action = this.#postAgain(request, `Continue with ${label}`);
     return pageResponse({ status: 200, title: `Sign in with ${label}?`, action });
+  }
+
+  /**
+   * Asks the signed-in user by name: the link may come from another person, who could then sign in as this user.
+   * @throws Problem 401, 403
+   */
+  async #askToLink(request: GatewayRequest): Promise<GatewayResponse> {
+    this.#requirePage(request, 'Link the account by POST from a page of this site.');
+    const { access } = this.#context;
+    const { caller } = await authorize([anySignedInCaller], request, access);
+    const { userId } = this.#linkTarget(caller!);
+    const { label } = this.#provider.settings;
+    const response = pageResponse({
+      status: 200,
+      title: `Add an account of ${label}?`,
+      paragraphs: [
+        `You are signed in as ${firstClaim(caller!.claims, access.claimTypes.name) ?? userId}.`,
+        `An account of ${label} will be added to this user. The owner of that account can then sign in as this user.`,
+      ],
+      action: this.#postAgain(request, `Add the account of ${label}`),
+    });
+    return withCallerHeaders(response, caller);
+  }
+
+  /** @throws Problem 403 for a request that cannot be answered with a question */
+  #requirePage(request: GatewayRequest, detail: string): void {
+    if (request.method !== 'GET' || !wantsPage(request)) throw new Problem('cross-site-request', { detail });
+  }
+
+  /** A button that sends the request by POST. */
+  #postAgain(
+    { query }: GatewayRequest,
+    label: string,
+  ): { readonly method: 'POST'; readonly url: string; readonly label: string } {
+    return { method: 'POST', url: `${this.#path}${query === '' ? '' : `?${query}`}`, label };
   }
 
   /** @throws Problem 401, or 403 for a cross-site request */

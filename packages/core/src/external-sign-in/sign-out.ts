@@ -1,5 +1,5 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
-import { authorize } from '../auth/authorize.ts';
+import { authorize, signInRoute } from '../auth/authorize.ts';
 import { logout } from '../auth/logout.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
@@ -52,12 +52,7 @@ export function signOutRoute(providers: ReadonlyMap<string, Provider>, context: 
 }
 
 /** A route that every caller passes; another site cannot call it. */
-const anyCaller = {
-  endpoint: { authorization: { required: false, roles: [] }, basicAuthentication: null, loginOrLogout: null },
-  needsCaller: true,
-  changesData: true,
-  endpointScheme: null,
-};
+const anySignOut = { ...signInRoute, changesData: true };
 
 async function signOut(
   request: GatewayRequest,
@@ -66,7 +61,7 @@ async function signOut(
 ): Promise<GatewayResponse> {
   const { access, login, observe, endSession, settings } = context;
   const returnPath = returnPathOf(new URLSearchParams(request.query), settings);
-  const { caller } = await authorize([anyCaller], request, access);
+  const { caller } = await authorize([anySignOut], request, access);
   const { headers } = await logout({ request, caller, names: [], observe }, login);
   const session = caller?.session ?? null;
   if (session !== null) endSession(session);

@@ -25,6 +25,7 @@ import { openServices } from './services.ts';
 import { toStartError } from './start-error.ts';
 import { checkTenantOptions } from './tenants/check-tenant-options.ts';
 import { SchemaVersions } from './tenants/schema-versions.ts';
+import { tenantLogins } from './tenants/select-tenant.ts';
 import { tenantHostAuthentication } from './tenants/tenant-host-authentication.ts';
 import { withTenantHealth, withTenantStatistics } from './tenants/tenant-statistics.ts';
 import { Tenants, type TenantsInput } from './tenants/tenants.ts';
@@ -124,7 +125,7 @@ function toGateway({ instance, tenants, options, observe }: GatewayParts): Gatew
     fetch: fetchHandler(handle, options),
     ...(tenants === null || options.tenant?.by === 'claim'
       ? hostAuthentication({
-          authentication,
+          authentication: tenants === null ? authentication : tenantLogins(authentication, options.tenant!),
           resolveClient,
           endSession: (session) => events.streams.endSession(session),
           observe,

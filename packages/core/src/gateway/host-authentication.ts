@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { FetchRequest } from '../adapters/fetch.ts';
 import { NodeRequest } from '../adapters/node.ts';
-import { anyCaller, authorize, isAuthorized, type ProtectedEndpoint } from '../auth/authorize.ts';
+import { anyCaller, authorize, isAuthorized, type ProtectedEndpoint, signInRoute } from '../auth/authorize.ts';
 import { selectScheme } from '../auth/login-options.ts';
 import { logout } from '../auth/logout.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
@@ -39,7 +39,7 @@ export interface HostAntiforgeryToken {
 export interface HostAuthentication {
   /**
    * Returns the caller of a request; null for an anonymous one.
-   * @throws Problem 401 for a token that is refused; 503 when the sessions cannot be checked
+   * @throws Problem 401 for a cookie or token that is refused; 503 when the sessions cannot be checked
    */
   authenticate(request: HostRequest): Promise<Caller | null>;
   /**
@@ -51,7 +51,7 @@ export interface HostAuthentication {
   /**
    * Returns those of the endpoints that the caller of a request may call, by their `authorize` lines. Endpoints with credentials of their
    * own are not among them.
-   * @throws Problem 401 for a token that is refused; 503 as `authenticate`
+   * @throws Problem 401 for a cookie or token that is refused; 503 as `authenticate`
    */
   permitted(request: HostRequest, endpoints: readonly Endpoint[]): Promise<readonly Endpoint[]>;
   /** @throws Problem 403 for a request that a page of another site makes, by `Origin` and `Sec-Fetch-Site` */
@@ -127,7 +127,7 @@ export function hostAuthentication({
     },
     signOut: async (request) => {
       const converted = convert(request);
-      const caller = await identify(converted);
+      const { caller } = await authorize([signInRoute], converted, access);
       const { headers } = await logout({ request: converted, caller, names: [], observe }, login);
       const session = caller?.session ?? null;
       if (session !== null) endSession(session);

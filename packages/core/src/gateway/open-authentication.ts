@@ -1,14 +1,8 @@
-import type {
-  AuthenticationOptions,
-  BasicOptions,
-  JwtOptions,
-  SessionOptions,
-} from './options/authentication-options.ts';
+import type { AuthenticationOptions, SessionOptions } from './options/authentication-options.ts';
 import type { Connections } from './connections.ts';
 import type { ResolvedOptions } from './options/options.ts';
 import type { AccessControl } from '../auth/authorize.ts';
 import type { ContextKeys, DatabaseRole } from '../auth/context.ts';
-import type { ClaimTypes } from '../auth/claims.ts';
 import type {
   LoginRateLimiter,
   AuthScheme,
@@ -18,14 +12,8 @@ import type {
   SchemeRoute,
 } from '../ports/ports.ts';
 import type { LoginOptions } from '../auth/login-options.ts';
-import type { BasicAuthentication } from '../endpoints/endpoint.ts';
 import { loginRateLimiter } from '../auth-schemes/login-rate-limiter.ts';
-import { basicScheme } from '../auth-schemes/basic.ts';
-import { bearerScheme } from '../auth-schemes/bearer.ts';
-import { challengeCommand } from '../auth-schemes/challenge.ts';
-import { cookieScheme } from '../auth-schemes/cookie.ts';
 import { type CsrfTokenGuard, csrfGuard } from '../auth-schemes/csrf-guard.ts';
-import type { jwtScheme } from '../auth-schemes/jwt.ts';
 import {
   databaseKeyStorage,
   folderKeyStorage,
@@ -37,6 +25,13 @@ import { createPasswordHasher } from '../auth-schemes/password.ts';
 import { rateLimiter } from '../auth-schemes/rate-limiter.ts';
 import type { CommandRunner } from '../auth-schemes/command-runner.ts';
 import { memorySessions, type SessionStore, sqlSessions } from '../auth-schemes/sessions.ts';
+import {
+  type AuthenticationParts,
+  credentialsTest,
+  defaultIssuerTest,
+  endpointSchemes,
+  openSchemes,
+} from './open-schemes.ts';
 import { OptionsError } from './start-error.ts';
 import { validateAuthentication } from './validate-authentication.ts';
 
@@ -78,19 +73,6 @@ export interface TenantAuthentication {
   readonly restrict: (scheme: AuthScheme) => AuthScheme;
 }
 
-/** The dependencies of the schemes. */
-interface AuthenticationParts {
-  readonly options: AuthenticationOptions;
-  readonly query: CommandRunner;
-  readonly claimTypes: ClaimTypes;
-  readonly hasher: PasswordHasher;
-  readonly loginRateLimiter: LoginRateLimiter;
-  readonly hashRateLimiter: RateLimiter;
-  readonly sessions: SessionStore;
-  readonly report: (error: Error) => void;
-  readonly restrict: TenantAuthentication['restrict'];
-}
-
 export interface AuthenticationDependencies {
   readonly connections: Connections;
   /** Whether a command may change the state of its database session. */
@@ -124,6 +106,7 @@ export async function openAuthentication(
   return {
     access: {
       schemes,
+      mayHaveCredentials: credentialsTest(authentication),
       endpointScheme: endpointSchemes(parts),
       claimTypes: parts.claimTypes,
       csrfGuard: guard,
@@ -145,13 +128,7 @@ export async function openAuthentication(
       command: (sql, values) => parts.query(sql, values),
       report: parts.report,
     },
-    contextKeys: {
-      id: authentication.userIdContextKey,
-      name: authentication.userNameContextKey,
-      roles: authentication.userRolesContextKey,
-      ipAddress: authentication.ipAddressContextKey,
-      claims: authentication.userClaimsContextKey,
-    },
+    contextKeys: contextKeysOf(authentication),
     databaseRole:
       authentication.databaseRole === null
         ? null
@@ -161,6 +138,16 @@ export async function openAuthentication(
     csrfGuard: guard,
     services: { encryption: ring, hasher: parts.hasher, sessions: parts.sessions, query: parts.query },
     close: stop,
+  };
+}
+
+function contextKeysOf(authentication: AuthenticationOptions): ContextKeys {
+  return {
+    id: authentication.userIdContextKey,
+    name: authentication.userNameContextKey,
+    roles: authentication.userRolesContextKey,
+    ipAddress: authentication.ipAddressContextKey,
+    claims: authentication.userClaimsContextKey,
   };
 }
 
@@ -181,6 +168,7 @@ function authenticationParts(
       main.query(sql, values, { types: values.map(() => textOid), timeout, altersSession: altersSession(sql) });
   const query = commandRunner(commandTimeoutMs);
   const sessionQuery = commandRunner(sessionTimeoutMs);
+  const hasDefaultIssuer = defaultIssuerTest(options);
   const { hasher, loginRateLimiter: logins, hashRateLimiter: hashes, sessions, restrict } = tenant ?? ownParts(options);
   return {
     options,
@@ -189,6 +177,7 @@ function authenticationParts(
       id: options.defaultUserIdClaimType,
       name: options.defaultNameClaimType,
       role: options.defaultRoleClaimType,
+      ...(hasDefaultIssuer === undefined ? {} : { hasDefaultIssuer }),
     },
     hasher,
     loginRateLimiter: logins,
@@ -284,89 +273,6 @@ function storageOf({ dataProtection }: AuthenticationOptions, query: CommandRunn
   }
   if (readCommand !== null) return databaseKeyStorage({ query, read: readCommand, write: writeCommand! });
   return storage ?? (folder === null ? memoryKeyStorage() : folderKeyStorage(folder));
-}
-
-async function openSchemes(
-  parts: AuthenticationParts,
-  ring: TokenEncryption | null,
-  observe: Observer,
-): Promise<readonly AuthScheme[]> {
-  const { options, claimTypes, sessions, restrict } = parts;
-  const { cookie, bearer, jwt, basic } = options;
-  const common = { sessions, userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
-  const schemes = [
-    ...options.schemes.map(restrict),
-    ...(cookie === false
-      ? []
-      : [cookieScheme({ name: 'cookie', encryption: ring!, ...common, ...enabledOptions(cookie) })]),
-    ...(bearer === false
-      ? []
-      : [bearerScheme({ name: 'bearer', encryption: ring!, ...common, ...enabledOptions(bearer) })]),
-    ...(await openJwtSchemes([jwt ?? []].flat(), parts, observe)).map(restrict),
-    ...(basic === null ? [] : [openBasicScheme({ ...basic, name: 'basic' }, parts)]),
-  ];
-  const names = schemes.map(({ name }) => name);
-  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
-  if (duplicate !== undefined) throw new OptionsError(`two schemes have the name "${duplicate}"; rename one of them`);
-  return schemes;
-}
-
-async function openJwtSchemes(
-  options: readonly JwtOptions[],
-  parts: AuthenticationParts,
-  observe: Observer,
-): Promise<readonly AuthScheme[]> {
-  if (options.length === 0) return [];
-  const { jwtScheme: create } = await import('../auth-schemes/jwt.ts');
-  return options.map((jwt) => openJwtScheme(create, jwt, parts, observe));
-}
-
-/** Sessions apply to the tokens of this server only, not to those of other issuers. */
-function openJwtScheme(
-  create: typeof jwtScheme,
-  jwt: JwtOptions,
-  { sessions, claimTypes, report }: AuthenticationParts,
-  observe: Observer,
-): AuthScheme {
-  const sessionOptions = (jwt.signingKey ?? null) === null ? {} : { sessions };
-  const names = { userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
-  const scheme = create({ name: 'jwt', ...names, ...sessionOptions, ...jwt, report });
-  for (const message of scheme.warnings) observe({ kind: 'start-warning', code: 'authentication', message });
-  return scheme;
-}
-
-function enabledOptions<Options extends object>(options: true | Options): Partial<Options> {
-  return options === true ? {} : options;
-}
-
-function openBasicScheme(
-  { name, user = null, hash = null, command = null, realm = 'pgway' }: BasicOptions & { readonly name: string },
-  parts: AuthenticationParts,
-): AuthScheme {
-  const { hasher, claimTypes, query } = parts;
-  return basicScheme({
-    name,
-    realm,
-    user: user === null ? null : { name: user, hash: hash ?? '' },
-    command: command === null ? null : challengeCommand(command, query, parts.options),
-    hasher,
-    loginRateLimiter: parts.loginRateLimiter,
-    nameClaim: claimTypes.name,
-    origin: (request) => ({ address: request.remoteAddress ?? null, secure: request.secure }),
-  });
-}
-
-/** Opens the scheme of an endpoint with its own credentials once. */
-function endpointSchemes(parts: AuthenticationParts): AccessControl['endpointScheme'] {
-  const schemes = new WeakMap<BasicAuthentication, AuthScheme>();
-  return (credentials) => {
-    const opened = schemes.get(credentials);
-    if (opened !== undefined) return opened;
-    const { realm, ...rest } = credentials;
-    const scheme = openBasicScheme({ name: 'basic', ...rest, ...(realm === null ? {} : { realm }) }, parts);
-    schemes.set(credentials, scheme);
-    return scheme;
-  };
 }
 
 /** Without a key ring there are no CSRF tokens, and the origin decides alone. */

@@ -11,6 +11,11 @@ export interface Caller {
   /** The name of the scheme that authenticated the caller. */
   readonly scheme: string;
   readonly claims: readonly Claim[];
+  /**
+   * The issuer of the identity, such as that of a JWT: two issuers may have users of one name. Null for logins at this gateway; omitted: the
+   * scheme itself.
+   */
+  readonly issuer?: string | null;
   /** The session id, which logout and revocation end; null: credentials without a session. */
   readonly session: string | null;
   /** Whether browsers send the credentials automatically (cookies, Basic), so that requests need a CSRF check. */

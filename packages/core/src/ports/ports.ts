@@ -56,10 +56,12 @@ export interface AuthScheme {
   /** Returns null without valid credentials. The next scheme is tried; after the last one the caller is anonymous. */
   authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null>;
   /**
-   * Called after `authenticate` has returned null. Returns why the token is invalid, for the log and `error_description`; the response
-   * is 401. Returns null if the request has no token of this scheme.
+   * Called after `authenticate` has returned null. Returns why the credentials are invalid, for the log and `error_description`; the
+   * response is 401, also of endpoints without `authorize`. Returns null if the request has no credentials of this scheme.
    */
   refusal?(request: GatewayRequest): string | null;
+  /** Returns the headers of that 401 which remove the credentials from the client, such as a cookie; omitted: none. */
+  removal?(request: GatewayRequest): HeaderList;
   /** Returns the challenge of `WWW-Authenticate` for a 401; null: none. */
   challenge(request: GatewayRequest): string | null;
   /** Logs the caller in; null: the scheme has no login. */

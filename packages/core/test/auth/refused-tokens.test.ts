@@ -74,7 +74,7 @@ describe('an invalid JWT', () => {
         `Cookie realm="pgway", Bearer realm="pgway", error="invalid_token", error_description="${reason}"`,
         {
           type: 'urn:pgway:problem:unauthenticated',
-          title: 'The token is refused',
+          title: 'The credentials are refused',
           status: 401,
           detail: `${reason}.`,
         },

@@ -67,12 +67,20 @@ async function browserOf(name: string): Promise<TestBrowser> {
 const visit = (browser: TestBrowser, path: string, method = 'GET'): Promise<PageResponse> =>
   browser.visit(`${gateway.url}${path}`, { method });
 
+/** Links an account by the form of a page of this site. */
+async function link(browser: TestBrowser): Promise<PageResponse> {
+  const page = await visit(browser, linkPath, 'POST');
+  const next = /<meta http-equiv="refresh" content="0;url=(http[^"]*)">/.exec(page.body)?.[1];
+  if (next === undefined) return page;
+  return browser.visit(next.replaceAll('&amp;', '&'), { headers: { 'sec-fetch-site': 'cross-site' } });
+}
+
 describe('linked accounts', () => {
   test('a signed-in user links an account, signs in with it, and removes it', async () => {
     provider.account = account('ada-at-provider');
     expect((await visit(new TestBrowser(), signInPath)).status).toBe(401);
     const ada = await browserOf('Ada');
-    const linked = await visit(ada, linkPath);
+    const linked = await link(ada);
     expect([linked.url, linked.body]).toEqual([`${gateway.url}/api/me`, 'Ada']);
     expect(await gateway.database.query('select * from account')).toEqual([
       { provider: 'test', subject: 'ada-at-provider', person: 1 },
@@ -97,9 +105,9 @@ describe('linked accounts', () => {
 
   test('an account of another user: the status is 409, with the message of the command', async () => {
     provider.account = account('shared');
-    await visit(await browserOf('Ada'), linkPath);
+    await link(await browserOf('Ada'));
     const bob = await browserOf('Bob');
-    const refused = await visit(bob, linkPath);
+    const refused = await link(bob);
     expect([refused.status, refused.body.includes('This account belongs to another user.')]).toEqual([409, true]);
     expect((await visit(bob, '/api/me')).body).toBe('Bob');
   });
@@ -114,6 +122,7 @@ describe('linked accounts', () => {
         headers: { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
         follow: false,
       });
+      // The question; it has no cookie of a sign-in.
       expect([response.status, response.headers.getSetCookie()]).toEqual([method === 'GET' ? 200 : 403, []]);
     }
     const unlink = await ada.visit(`${gateway.url}/signin/test/unlink`, {
@@ -123,12 +132,47 @@ describe('linked accounts', () => {
     expect(unlink.status).toBe(403);
   });
 
+  test.each([
+    ['a link of a mail', { 'sec-fetch-site': 'none' }],
+    ['a link of another site', { 'sec-fetch-site': 'cross-site' }],
+    ['a link of a page of this site', { 'sec-fetch-site': 'same-origin' }],
+    ['a browser without Sec-Fetch-Site', { 'sec-fetch-site': '' }],
+  ])('%s asks the user by name, and the button adds the account', async (_, headers) => {
+    provider.account = account(`asked ${headers['sec-fetch-site']}`);
+    const ada = await browserOf('Ada');
+    const page = await ada.visit(`${gateway.url}${linkPath}`, { headers });
+    const main = /<main>\n([^]*)<\/main>/.exec(page.body)?.[1];
+    expect([page.status, page.headers.getSetCookie(), main]).toEqual([
+      200,
+      [],
+      `<h1>Add an account of test?</h1>
+<p>You are signed in as Ada.</p>
+<p>An account of test will be added to this user. The owner of that account can then sign in as this user.</p>
+<form method="post" action="/signin/test?link=true&amp;return_to=/api/me"><button>Add the account of test</button></form>
+`,
+    ]);
+    expect((await link(ada)).body).toBe('Ada');
+    expect(
+      await gateway.database.query('select person from account where subject = $1', [provider.account.sub]),
+    ).toEqual([{ person: 1 }]);
+  });
+
+  test('a program that links by GET is told to use POST', async () => {
+    const ada = await browserOf('Ada');
+    const { status, body } = await ada.visit(`${gateway.url}${linkPath}`, { headers: { accept: 'application/json' } });
+    expect([status, JSON.parse(body)]).toMatchObject([
+      403,
+      { detail: 'Link the account by POST from a page of this site.' },
+    ]);
+  });
+
   test('a session that has ended before the return links nothing', async () => {
     provider.account = account('late');
     const ada = await browserOf('Ada');
-    const started = await ada.visit(`${gateway.url}${linkPath}`, { follow: false });
+    const headers = { accept: 'application/json' };
+    const { body } = await ada.visit(`${gateway.url}${linkPath}`, { method: 'POST', headers });
     await ada.visit(`${gateway.url}/api/logout`, { method: 'POST' });
-    const response = await ada.visit(started.headers.get('location')!);
+    const response = await ada.visit((JSON.parse(body) as { readonly location: string }).location);
     expect(response.status).toBe(400);
     expect(response.body).toContain('The session that has started this has ended. Sign in again.');
     expect(await gateway.database.query(`select from account where subject = 'late'`)).toEqual([]);
@@ -154,7 +198,7 @@ describe('linked accounts', () => {
 describe('the sign-out', () => {
   test('ends the session here, then at the provider, which gets the ID token as a hint', async () => {
     provider.account = account('ada-leaves');
-    await visit(await browserOf('Ada'), linkPath);
+    await link(await browserOf('Ada'));
     const browser = new TestBrowser();
     await visit(browser, signInPath);
     const copied = new TestBrowser();

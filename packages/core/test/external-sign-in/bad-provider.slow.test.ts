@@ -121,6 +121,7 @@ describe('ID tokens that are refused', () => {
     ['a foreign issuer', () => ({ iss: 'https://evil.example' }), /issuer/],
     ['another audience', () => ({ aud: 'another-client' }), /audience/],
     ['several audiences without azp', () => ({ aud: [clientId, 'other'] }), /untrusted audiences/],
+    ['a foreign azp with one audience', () => ({ azp: 'another-client' }), /for another client \(azp\)/],
     ['an expired token', () => ({ exp: Math.floor(Date.now() / 1000) - 60 }), /"exp"/],
     ['a token without an expiry', () => ({ exp: undefined }), /exp/],
     ['a token of the future', () => ({ nbf: Math.floor(Date.now() / 1000) + 600 }), /nbf/],

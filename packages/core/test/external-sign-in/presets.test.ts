@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ExternalProviderOptions } from '../../src/external-sign-in/options.ts';
+import { mergeClaims } from '../../src/external-sign-in/identity.ts';
 import { Provider } from '../../src/external-sign-in/provider.ts';
 import { providerFetch } from '../../src/external-sign-in/provider-fetch.ts';
 import { providerSettings } from '../../src/external-sign-in/provider-settings.ts';
@@ -252,6 +253,36 @@ describe('users', () => {
     const { identity } = await open('facebook', { trustEmail: true }).authorize(query, { ...checks, nonce: null });
     expect([identity.email, identity.name]).toEqual([null, null]);
     expect(JSON.parse(identity.json)).toMatchObject({ name: 'Ada', note: ['xyz', 'ok'] });
+  });
+});
+
+describe('identifiers', () => {
+  test.each([
+    { sub: 'u1\u0000' },
+    { sub: 'u1', id: 'u1\ud800' },
+    { sub: 'u1', oid: '\u0000' },
+    { sub: 'u1', email: 'a\u0000@b' },
+  ])('%j is refused, never cleaned: it would be another user', async (profile) => {
+    await answerTokens('https://github.com/login/oauth/access_token', null);
+    answers['https://api.github.com/user'] = profile;
+    answers['https://api.github.com/user/emails'] = [];
+    await expect(open('github').authorize(query, { ...checks, nonce: null })).rejects.toThrow(
+      /has a NUL character or an unpaired surrogate, which PostgreSQL cannot store/,
+    );
+  });
+
+  test('the ID token does not vouch for the address of the userinfo endpoint, nor the other way round', () => {
+    const address = { email: 'eve@example.org' };
+    const merged = [
+      mergeClaims({ sub: '1', email_verified: true, xms_edov: true }, { ...address, name: 'Eve' }),
+      mergeClaims({ sub: '1', ...address }, { sub: '1', email: 'x@example.org', email_verified: true }),
+      mergeClaims({ sub: '1' }, { ...address, email_verified: true }),
+    ];
+    expect(merged).toEqual([
+      { sub: '1', name: 'Eve', ...address },
+      { sub: '1', ...address },
+      { sub: '1', ...address, email_verified: true },
+    ]);
   });
 });
 

@@ -214,7 +214,7 @@ describe('the start', () => {
       expect([response.status, response.headers.getSetCookie()]).toEqual([200, []]);
       // oxlint-disable-next-line no-await-in-loop
       expect(await response.text()).toContain(
-        '<form method="post" action="/signin/test?return_to=/x%22y"><button autofocus>Continue with The Library</button></form>',
+        '<form method="post" action="/signin/test?return_to=/x%22y"><button>Continue with The Library</button></form>',
       );
     }
     const post = await gateway.send('POST /signin/test', { headers: { origin: 'https://evil.example' } });

@@ -130,7 +130,7 @@ describe.each<[string, Partial<Omit<GatewayOptions, 'tenant'>>]>([
       [200, '7'],
       [
         401,
-        '{"type":"urn:pgway:problem:unauthenticated","title":"The token is refused","status":401,"detail":"The token is not one of this server or has expired. The token is not one of this tenant."}',
+        '{"type":"urn:pgway:problem:unauthenticated","title":"The credentials are refused","status":401,"detail":"The token is not one of this server or has expired. The token is not one of this tenant."}',
       ],
     ]);
   });
@@ -140,7 +140,7 @@ describe.each<[string, Partial<Omit<GatewayOptions, 'tenant'>>]>([
     const authenticate = (host: string): Promise<unknown> =>
       tenants.gateway.authenticate(new Request(`http://${host}/`, { headers: { cookie } }));
     expect(await authenticate('acme.example.com')).toMatchObject({ claims: expect.arrayContaining([['name', 'ada']]) });
-    expect(await authenticate('globex.example.com')).toBeNull();
+    await expect(authenticate('globex.example.com')).rejects.toMatchObject({ status: 401, code: 'unauthenticated' });
     await expect(authenticate('initech.example.com')).rejects.toMatchObject({ status: 404, code: 'unknown-tenant' });
     await expect(authenticate('www.example.org')).rejects.toMatchObject({ status: 404, code: 'unknown-tenant' });
   });

@@ -10,7 +10,9 @@ create function list_items() returns setof text language sql stable as 'select n
 comment on function list_items() is 'HTTP';
 create function cached_items() returns setof text language sql stable as 'select name from items order by name';
 comment on function cached_items() is 'HTTP GET
-cached';`;
+cached';
+create function add_item(_name text) returns void language sql as 'insert into items values (_name)';
+comment on function add_item is 'HTTP';`;
 
 const unknownTenant = '{"type":"urn:pgway:problem:unknown-tenant","title":"No tenant has this name","status":404}';
 const unavailable =
@@ -209,14 +211,77 @@ describe('tenants by claim', () => {
     const login = async (user: string): Promise<string> =>
       cookieOf(await tenants.send('any', 'POST /api/login', { headers: ownPage, body: { user, password: 'secret' } }));
     const ada = await login('ada');
-    expect([await list(''), await list(ada), await list(await login('bob')), await list('pgway=forged')]).toEqual([
+    expect([await list(''), await list(ada), await list(await login('bob'))]).toEqual([
       [200, '["directory"]'],
       [200, '["acme"]'],
       [200, '["directory"]'],
-      [200, '["directory"]'],
     ]);
-    const logout = await tenants.send('any', 'POST /api/logout', { headers: { ...ownPage, cookie: ada } });
-    expect([logout.status, await list(ada)]).toEqual([200, [200, '["directory"]']]);
+  });
+
+  test('a request with refused credentials is not one to the default tenant', async () => {
+    const tenants = await start({ default: 'directory' });
+    const send = (line: string, headers: Readonly<Record<string, string>>, body?: object): Promise<Response> =>
+      tenants.send('any', line, { headers: { ...ownPage, ...headers }, ...(body === undefined ? {} : { body }) });
+    const login = (cookie: string): Promise<Response> =>
+      send('POST /api/login', { cookie }, { user: 'ada', password: 'secret' });
+    const ended = cookieOf(await login(''));
+    const logout = await send('POST /api/logout', { cookie: ended });
+    const refusal = (detail: string): string =>
+      `{"type":"urn:pgway:problem:unauthenticated","title":"The credentials are refused","status":401,"detail":"${detail}"}`;
+    const noSession = refusal('The session has ended, or its cookie has expired or is not one of this server.');
+    expect([
+      logout.status,
+      await answer(send('POST /api/add-item', { cookie: ended }, { name: 'lost' })),
+      await answer(send('POST /api/add-item', { cookie: 'pgway=forged' }, { name: 'lost' })),
+      await answer(send('POST /api/add-item', { authorization: 'Bearer a.b.c' }, { name: 'lost' })),
+      await tenants.databases['directory']!.query('select name from items'),
+      (await login(ended)).status,
+    ]).toEqual([
+      200,
+      [401, noSession],
+      [401, noSession],
+      [401, refusal('The token is malformed.')],
+      [{ name: 'directory' }],
+      200,
+    ]);
+  });
+
+  test('a login in the database of a tenant cannot name another one', async () => {
+    const tenants = await start({ default: 'directory' });
+    const send = (line: string, cookie: string, body?: object): Promise<Response> =>
+      tenants.send('any', line, { headers: { ...ownPage, cookie }, ...(body === undefined ? {} : { body }) });
+    const credentials = { user: 'ada', password: 'secret' };
+    const cookie = cookieOf(await send('POST /api/login', '', credentials));
+    const { acme } = tenants.databases;
+    await acme!.query(`update person set roles = array['globex'] where name = 'ada'`);
+    const stolen = await send('POST /api/login', cookie, credentials);
+    await acme!.query(`update person set roles = array['a b'] where name = 'ada'`);
+    const silent = await send('POST /api/login', cookie, credentials);
+    const listed = await answer(send('GET /api/list-items', cookieOf(silent)));
+    expect([await answer(Promise.resolve(stolen)), cookieOf(stolen), silent.status, listed]).toEqual([
+      [
+        403,
+        '{"type":"urn:pgway:problem:forbidden","title":"The login names another tenant","status":403,"detail":"A caller who is signed in to a tenant can log in to the same one only; sign out first."}',
+      ],
+      '',
+      200,
+      [200, '["acme"]'],
+    ]);
+  });
+
+  test('nor can the host program, for a caller that is signed in', async () => {
+    const { gateway } = await start({ default: 'directory' });
+    const request = async (tenant: string): Promise<Request> => {
+      const { headers } = await gateway.signIn(new Request('http://any/'), { id: '1', tenant }, { scheme: 'cookie' });
+      return new Request('http://any/', {
+        headers: { cookie: cookieOf({ headers: new Headers(headers.map(([name, value]) => [name, value])) }) },
+      });
+    };
+    const [ofAcme, ofDefault] = [await request('acme'), await request('directory')];
+    const claims = { id: '1', tenant: 'globex' };
+    await expect(gateway.signIn(ofAcme, claims)).rejects.toMatchObject({ status: 403, code: 'forbidden' });
+    await expect(gateway.signIn(ofAcme, { id: '1' })).resolves.toMatchObject({ body: null });
+    await expect(gateway.signIn(ofDefault, claims)).resolves.toMatchObject({ body: null });
   });
 });
 

@@ -38,7 +38,7 @@ const database = useDatabase(`
 const accountPage = `<!doctype html>
 <title>Account</title>
 <a href="/signin?return_to=/api/me">Sign in</a>
-<a href="/signin/company?link=true&return_to=/api/me">Link the company account</a>
+<form method="post" action="/signin/company?link=true&return_to=/api/me"><button>Link the company account</button></form>
 <form method="post" action="/signout?return_to=/"><button>Sign out</button></form>`;
 
 let provider: TestProvider;

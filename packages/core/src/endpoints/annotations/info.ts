@@ -45,7 +45,7 @@ export const infoScope: Annotation = {
   names: ['info_scope', 'info_events_scope', 'info_streaming_scope'],
   syntax: ['info_scope self | matching | all', 'info_scope authorize', 'info_scope authorize <name> …'],
   documentation:
-    'The subscribers that receive the events of `info_path`. `self` (default): the stream with the execution id of the call. `matching`: callers that may call the endpoint. `authorize`: signed-in callers; with names, those with one of these roles or names (`user:<name>`, `id:<id>`). `all`: every subscriber. A `HINT` with the same syntax sets the scope of one message.',
+    'The subscribers that receive the events of `info_path`. `self` (default): the stream with the execution id of the call. `matching`: callers that may call the endpoint. `authorize`: signed-in callers; with names, those with one of these roles or names (`user:<name>`, `id:<id>`; beside them `issuer:<issuer>` where users have several issuers). `all`: every subscriber. A `HINT` with the same syntax sets the scope of one message.',
   isGuard: true,
   isSupported: true,
   apply: applyInfoScope,

@@ -1,4 +1,5 @@
-import { authorize, type ProtectedEndpoint } from '../../auth/authorize.ts';
+import { authorize, type ProtectedEndpoint, signInRoute } from '../../auth/authorize.ts';
+import { loginsOfTenant } from '../../auth-schemes/tenant-scheme.ts';
 import { Problem } from '../../http/problem.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { Caller } from '../../ports/ports.ts';
@@ -26,25 +27,41 @@ const signedInCaller: ProtectedEndpoint = {
   changesData: false,
   endpointScheme: null,
 };
-/** As for a login: a refused token is no caller. The endpoint of the tenant decides about it. */
-const anyCaller: ProtectedEndpoint = {
-  ...signedInCaller,
-  endpoint: {
-    authorization: { required: false, roles: [] },
-    basicAuthentication: null,
-    loginOrLogout: { kind: 'login' },
-  },
-};
-
 async function selectByClaim(
   request: GatewayRequest,
   { claim, default: byDefault }: TenantOptions,
   { access }: Authentication,
 ): Promise<string> {
-  const { caller } = await authorize([byDefault === null ? signedInCaller : anyCaller], request, access);
-  const tenant = caller === null ? byDefault : (readClaim(caller, claim!) ?? byDefault);
+  // With refused credentials, the endpoints of the default tenant admit to a login only.
+  const { caller } = await authorize([byDefault === null ? signedInCaller : signInRoute], request, access);
+  const tenant = (caller && readClaim(caller, claim!)) ?? byDefault;
   if (tenant !== null) return tenant;
   throw new Problem('forbidden', { title: 'The caller belongs to no tenant' });
+}
+
+/**
+ * Returns the authentication of tenants that a claim selects. A login of a caller who is signed in stays in the tenant; the default tenant
+ * alone may sign in to other ones.
+ * @param tenantOf the tenant of a request; default: that of its caller
+ */
+export function tenantLogins(
+  authentication: Authentication,
+  { claim, default: byDefault }: TenantOptions,
+  tenantOf: (request: GatewayRequest) => string | null | Promise<string | null> = async (request) => {
+    const { caller } = await authorize([signInRoute], request, authentication.access);
+    return caller && readClaim(caller, claim!);
+  },
+): Authentication {
+  const bound = async (request: GatewayRequest): Promise<string | null> => {
+    const tenant = await tenantOf(request);
+    return tenant === byDefault ? null : tenant;
+  };
+  const schemes = authentication.access.schemes.map((scheme) => loginsOfTenant(scheme, claim!, bound));
+  return {
+    ...authentication,
+    access: { ...authentication.access, schemes },
+    login: { ...authentication.login, schemes },
+  };
 }
 
 /** @throws Problem 403 for several tenants; 404 for a value that is no name of a tenant */

@@ -14,7 +14,7 @@ import { openServices, type Services } from '../services.ts';
 import { toStartError } from '../start-error.ts';
 import { problemToResponse } from '../built-in-routes.ts';
 import type { SchemaVersions } from './schema-versions.ts';
-import { createTenantSelector, type SelectTenant } from './select-tenant.ts';
+import { createTenantSelector, type SelectTenant, tenantLogins } from './select-tenant.ts';
 import { TenantDirectory } from './tenant-directory.ts';
 import { withTenantOrigin } from './tenant-name.ts';
 import { tenantBroadcast, tenantCache } from './tenant-scope.ts';
@@ -274,7 +274,8 @@ export class Tenants {
       database: { settings, limit: this.#limit },
       uploads: { ...uploads, execution: { ...uploads.execution, tenant: name } },
       rateLimits: state.rateLimits,
-      authentication: this.#tenant.by === 'claim' ? authentication : state.authentication,
+      authentication:
+        this.#tenant.by === 'claim' ? tenantLogins(authentication, this.#tenant, () => name) : state.authentication,
     };
     return openInstance(
       {

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { claimsAsJson, type ClaimTypes, firstClaim } from '../../auth/claims.ts';
+import type { ClaimTypes } from '../../auth/claims.ts';
+import { callerIdentity } from '../../auth/identity.ts';
 import type { Caller } from '../../ports/ports.ts';
 import type { ExecutableCall } from '../build-query.ts';
 import type { CompiledIdempotency, KeyClaim } from './compile-idempotency.ts';
@@ -32,14 +33,6 @@ export function hashKey(
     id: toBytea(addText(addText(createHash('sha256'), owner), key)),
     fingerprint: toBytea(addTo(addText(addText(createHash('sha256'), `request of ${owner}`), key))),
   };
-}
-
-/** A user keeps the identity with new credentials. Without a user id or name, the credentials are the identity. */
-export function callerIdentity(caller: Caller, types: ClaimTypes): string {
-  const id = firstClaim(caller.claims, types.id);
-  if (id !== null) return `id ${id}`;
-  const name = firstClaim(caller.claims, types.name);
-  return name === null ? `claims ${claimsAsJson(caller, types)}` : `name ${name}`;
 }
 
 /** Adds the endpoint, and the parameters that the client has sent: claims, addresses and headers differ between repeated requests. */

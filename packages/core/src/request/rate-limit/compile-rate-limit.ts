@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { type ClaimTypes, firstClaim } from '../../auth/claims.ts';
+import type { ClaimTypes } from '../../auth/claims.ts';
+import { callerIdentity, hasUser } from '../../auth/identity.ts';
 import { clientNetwork } from '../../http/client-network.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { Caller } from '../../ports/ports.ts';
@@ -64,8 +65,8 @@ function keyReader(partition: RateLimitPartition, types: ClaimTypes): CompiledRa
       return addressKey;
     case 'user':
       return (request, caller) => {
-        const user = caller === null ? null : userOf(caller, types);
-        return user === null ? addressKey(request) : `user ${bounded(user)}`;
+        if (caller === null || !hasUser(caller, types)) return addressKey(request);
+        return `user ${bounded(callerIdentity(caller, types))}`;
       };
     case 'header':
       return (request) => {
@@ -79,11 +80,6 @@ function keyReader(partition: RateLimitPartition, types: ClaimTypes): CompiledRa
 /** Requests from an unknown address share a key. */
 function addressKey({ remoteAddress }: GatewayRequest): string {
   return `address ${remoteAddress === undefined ? 'unknown' : bounded(clientNetwork(remoteAddress))}`;
-}
-
-/** Returns the user of a caller; null for one without a user id and name. */
-function userOf({ claims }: Caller, types: ClaimTypes): string | null {
-  return firstClaim(claims, types.id) ?? firstClaim(claims, types.name);
 }
 
 /** Characters; longer texts are hashed. */
