@@ -66,6 +66,7 @@ export function createProgressLine(context: ProcessContext, columns: number): Pr
             stdout: {
               write: (other) => stdout.write(before(other)),
               writeAll: (other) => stdout.writeAll(before(other)),
+              finish: () => stdout.finish(),
             },
           }),
       stderr: { write: (other) => stderr.write(before(other)) },

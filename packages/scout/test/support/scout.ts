@@ -26,6 +26,7 @@ export async function scout(argv: readonly string[], surroundings: Surroundings 
         text.stdout += part;
         return Promise.resolve(true);
       },
+      finish: () => Promise.resolve(),
     },
     stderr: { write: (part) => void (text.stderr += part) },
     hasColors: surroundings.hasColors ?? false,
