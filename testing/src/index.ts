@@ -1,3 +1,11 @@
+export {
+  filesInCycles,
+  type Import,
+  moduleOf,
+  readSourceFiles,
+  type SourceFiles,
+  upwardImports,
+} from './architecture.ts';
 export { cases } from './cases.ts';
 export { freshDatabase, serverConnectionString, serverVersion, type TestDatabase, useDatabase } from './database.ts';
 export { freePort } from './free-port.ts';

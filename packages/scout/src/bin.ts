@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { createProcessContext } from './cli/process-context.ts';
-import { interruptedCode } from './cli/interruption.ts';
+import { createProcessContext } from './process/process-context.ts';
+import { interruptedCode } from './process/interruption.ts';
 import { run } from './cli/run.ts';
 
 process.exitCode = await run(process.argv.slice(2), createProcessContext());

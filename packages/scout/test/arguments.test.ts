@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { version } from '../src/cli/version.ts';
+import { version } from '../src/command/version.ts';
 import { scout } from './support/scout.ts';
 
 test.each([['--help'], ['-h'], ['-?'], ['--list', '--help']])('%s prints commands and options', async (...argv) => {

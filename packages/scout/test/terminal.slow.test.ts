@@ -1,14 +1,18 @@
 /** Questions on a terminal, answered by a program. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { useDatabase } from '@pgway/testing';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { folderWith } from './support/folder.ts';
 import { build, runOnTerminal, runProgram } from './support/program.ts';
 
 const hasPython = spawnSync('python3', ['-c', 'import pty']).status === 0;
 if (!hasPython) console.log('skipped: python3 with the module pty is not installed');
+
+/** Whether a file system can be mounted: by root, but not in every container. */
+const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
 
 const database = useDatabase('create domain rating as int; create view hours as select 1 as hour group by 1');
 
@@ -168,3 +172,45 @@ test('a reader that closes the pipe early is no error', async () => {
   ]);
   expect([result.stdout.toString(), result.stderr.toString()]).toEqual(['SCHEMA public\n', '']);
 });
+
+describe('a disk without space', () => {
+  const commands = [
+    ['--list'],
+    ['--list', '--json'],
+    ['--help'],
+    ['--schema-dump'],
+    ['--ddl', 'rating'],
+    ['--inserts', 'select 1'],
+  ];
+
+  test.runIf(existsSync('/dev/full')).each(commands)('ends %s %s with an error', (...argv) => {
+    expect(writeTo('/dev/full', argv)).toEqual({
+      status: 1,
+      stderr:
+        'pgscout: the standard output cannot be written: ENOSPC: no space left on device, write; what was written is not complete\n',
+    });
+  });
+
+  test.runIf(canMount)('also one that holds a part of the output', async () => {
+    const folder = await folderWith();
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4k', 'tmpfs', folder]);
+    onTestFinished(() => void execFileSync('umount', [folder]));
+    const { status, stderr } = writeTo(join(folder, 'rows.sql'), [
+      '--inserts',
+      'select * from generate_series(1, 1000) n',
+    ]);
+    expect([status, stderr]).toEqual([
+      1,
+      'pgscout: the standard output cannot be written: ENOSPC: no space left on device, write; what was written is not complete\n',
+    ]);
+    expect(statSync(join(folder, 'rows.sql')).size).toBe(4096);
+  });
+});
+
+function writeTo(path: string, argv: readonly string[]): { readonly status: number | null; readonly stderr: string } {
+  const bin = join(import.meta.dirname, '../dist/bin.js');
+  const { status, stderr } = spawnSync('sh', ['-c', `exec "$@" > '${path}'`, 'sh', process.execPath, bin, ...argv], {
+    env: { ...process.env, DATABASE_URL: database.connectionString },
+  });
+  return { status, stderr: stderr.toString() };
+}

@@ -66,14 +66,14 @@ export async function newFolder(): Promise<string> {
 }
 
 /** Returns the files of a folder: the content by path, `null` for other entries. */
-export function filesIn(folder: string): Readonly<Record<string, string | null>> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return Object.fromEntries(
-    entries.map((entry) => {
-      const path = join(entry.parentPath, entry.name);
-      return [path.slice(folder.length + 1), entry.isFile() ? readFileSync(path, 'utf8') : null];
-    }),
-  );
+export function filesIn(folder: string, prefix = ''): Readonly<Record<string, string | null>> {
+  // The recursion of `readdir` enters links since Node.js 24.
+  const entries = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const [name, path] = [`${prefix}${entry.name}`, join(folder, entry.name)];
+    const inner = entry.isDirectory() ? Object.entries(filesIn(path, `${name}/`)) : [];
+    return [[name, entry.isFile() ? readFileSync(path, 'utf8') : null] as const, ...inner];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Returns the open files of this process in a folder. Empty where the system has no `/proc`. */

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
-import { type Command, commands, type OptionName, options } from './commands.ts';
-import { UsageError } from './errors.ts';
+import type { Command } from '../command/command.ts';
+import { type OptionName, options } from '../command/options.ts';
+import { commands } from './commands.ts';
+import { UsageError } from '../process/errors.ts';
 
 export interface Arguments {
   readonly command: Command;
@@ -67,7 +69,7 @@ async function checkOption({ name, rawName, value }: OptionToken): Promise<void>
   const takesValue = options[name as OptionName]?.value;
   const command = commands.find((candidate) => candidate.name === name);
   if (command === undefined && takesValue === undefined) {
-    const { nearest } = await import('./nearest.ts');
+    const { nearest } = await import('../process/nearest.ts');
     const names = Object.keys(declared);
     throw new UsageError(`unknown switch ${JSON.stringify(rawName)}${nearest(name, names, (near) => `--${near}`)}`);
   }

@@ -1,58 +1,5 @@
 /** The table of commands: the arguments, the help and the dispatch are derived from it. */
-import type { CommandContext } from './command-context.ts';
-
-/** Runs a command and returns its exit code. */
-export type RunCommand = (context: CommandContext) => Promise<number> | number;
-
-export interface Command {
-  /** The switch, without hyphens. */
-  readonly name: string;
-  /** Other spellings, with hyphens. */
-  readonly aliases: readonly string[];
-  /** What follows the switch; null: nothing. */
-  readonly operand: { readonly name: string; readonly isOptional: boolean } | null;
-  /** The options that the command takes beside those of all commands. */
-  readonly options: readonly OptionName[];
-  readonly description: string;
-  /** Whether a terminal shows its progress. */
-  readonly isLong?: boolean;
-  /** Imports the code of the command, so that each command loads its own modules only. */
-  readonly load: () => Promise<RunCommand>;
-}
-
-export type OptionName =
-  | 'connection'
-  | 'json'
-  | 'no-owner'
-  | 'no-grants'
-  | 'output'
-  | 'yes'
-  | 'regex'
-  | 'all'
-  | 'tables';
-
-export interface Option {
-  readonly short: string | null;
-  /** The name of its value; null: a flag. */
-  readonly value: string | null;
-  readonly description: string;
-}
-
-export const options: Readonly<Record<OptionName, Option>> = {
-  connection: {
-    short: 'c',
-    value: 'connection',
-    description: 'a name of the settings files, a key-value string or a URL',
-  },
-  json: { short: null, value: null, description: 'print JSON' },
-  output: { short: null, value: 'file', description: 'write to this file' },
-  yes: { short: null, value: null, description: 'do not ask' },
-  regex: { short: null, value: null, description: 'the expression is a regular expression' },
-  all: { short: null, value: null, description: 'also routines without an endpoint, with the reason' },
-  tables: { short: null, value: null, description: 'also the endpoints of tables and views' },
-  'no-owner': { short: null, value: null, description: 'definitions without owners' },
-  'no-grants': { short: null, value: null, description: 'definitions without privileges' },
-};
+import type { Command } from '../command/command.ts';
 
 export const commands: readonly Command[] = [
   {
@@ -61,7 +8,7 @@ export const commands: readonly Command[] = [
     operand: null,
     options: [],
     description: 'print this text',
-    load: async () => (await import('./help.ts')).runHelp,
+    load: async () => (await import('./help.ts')).createHelp(commands),
   },
   {
     name: 'version',
@@ -69,7 +16,7 @@ export const commands: readonly Command[] = [
     operand: null,
     options: [],
     description: 'print the version',
-    load: async () => (await import('./version.ts')).runVersion,
+    load: async () => (await import('../command/version.ts')).runVersion,
   },
   {
     name: 'info',
@@ -209,6 +156,6 @@ export const commands: readonly Command[] = [
     operand: { name: 'shell', isOptional: false },
     options: [],
     description: 'print a script that completes switches, for bash, zsh or fish',
-    load: async () => (await import('../completion/completion-command.ts')).runCompletion,
+    load: async () => (await import('../completion/completion-command.ts')).createCompletion(commands),
   },
 ];

@@ -1,6 +1,6 @@
-import type { CommandContext } from './command-context.ts';
-import { type Command, commands, type Option, options } from './commands.ts';
-import { version } from './version.ts';
+import type { Command, RunCommand } from '../command/command.ts';
+import { type Option, options } from '../command/options.ts';
+import { version } from '../command/version.ts';
 
 const introduction = `A command-line tool for developers of PostgreSQL databases.
 
@@ -29,7 +29,7 @@ function table(rows: readonly (readonly [string, string])[]): string {
 }
 
 /** Returns the text of `--help`. */
-export function helpText(): string {
+export function helpText(commands: readonly Command[]): string {
   return [
     `pgscout ${version()}: ${introduction}`,
     `Commands:\n${table(commands.map((command) => [commandRow(command), command.description]))}`,
@@ -38,7 +38,10 @@ export function helpText(): string {
   ].join('\n');
 }
 
-export function runHelp({ process }: CommandContext): number {
-  process.stdout.write(helpText());
-  return 0;
+/** Returns the command that prints the text. */
+export function createHelp(commands: readonly Command[]): RunCommand {
+  return ({ process }) => {
+    process.stdout.write(helpText(commands));
+    return 0;
+  };
 }

@@ -1,21 +1,23 @@
-import type { CommandContext } from './command-context.ts';
+import type { CommandContext } from '../command/command-context.ts';
 import { noProgress } from '../output/progress.ts';
 import { parseArguments } from './arguments.ts';
-import type { Command } from './commands.ts';
-import { runInterruptibly } from './interruption.ts';
-import { CommandError, UsageError } from './errors.ts';
-import type { ProcessContext } from './process-context.ts';
+import type { Command } from '../command/command.ts';
+import { interruptedCode, runInterruptibly } from '../process/interruption.ts';
+import { CommandError, UsageError } from '../process/errors.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 
 /** Runs the program and returns its exit code. Errors are one line on the standard error. */
 export async function run(argv: readonly string[], process: ProcessContext): Promise<number> {
   try {
     const { command, operands, options } = await parseArguments(argv);
     const runCommand = await command.load();
-    return await runInterruptibly(process, (signal) =>
+    const code = await runInterruptibly(process, (signal) =>
       withProgress(command, { process, signal }, async (parts) =>
         runCommand({ ...parts, operands, options, ...lazyConnection(parts, options) }),
       ),
     );
+    if (code !== interruptedCode) await process.stdout.finish();
+    return code;
   } catch (error) {
     const { escapeControlCharacters } = await import('@pgway/core/terminal');
     const text = errorText(error).split('\n').map(escapeControlCharacters).join('\n');

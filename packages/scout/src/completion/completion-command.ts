@@ -1,8 +1,8 @@
 /** `pgscout --completion <shell>`: a script that completes switches, from the table of commands. */
-import type { CommandContext } from '../cli/command-context.ts';
-import { commands, options } from '../cli/commands.ts';
-import { UsageError } from '../cli/errors.ts';
-import { nearest } from '../cli/nearest.ts';
+import type { Command, RunCommand } from '../command/command.ts';
+import { options } from '../command/options.ts';
+import { UsageError } from '../process/errors.ts';
+import { nearest } from '../process/nearest.ts';
 
 /** A switch with its description. */
 interface Word {
@@ -10,22 +10,27 @@ interface Word {
   readonly description: string;
 }
 
-const words: readonly Word[] = [
-  ...commands.map(({ name, description }) => ({ text: `--${name}`, description })),
-  ...Object.entries(options).map(([name, { description }]) => ({ text: `--${name}`, description })),
-];
-
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 const shells: readonly string[] = Object.keys(scripts);
 
-export function runCompletion({ process, operands: [shell = ''] }: CommandContext): number {
-  if (!isShell(shell)) {
-    throw new UsageError(
-      `--completion: must be one of ${shells.join(', ')}, not ${JSON.stringify(shell)}${nearest(shell, shells)}`,
-    );
-  }
-  process.stdout.write(scripts[shell]());
-  return 0;
+/** Returns the command that prints the script for these commands. */
+export function createCompletion(commands: readonly Command[]): RunCommand {
+  return ({ process, operands: [shell = ''] }) => {
+    if (!isShell(shell)) {
+      throw new UsageError(
+        `--completion: must be one of ${shells.join(', ')}, not ${JSON.stringify(shell)}${nearest(shell, shells)}`,
+      );
+    }
+    process.stdout.write(scripts[shell](switches(commands)));
+    return 0;
+  };
+}
+
+function switches(commands: readonly Command[]): readonly Word[] {
+  return [
+    ...commands.map(({ name, description }) => ({ text: `--${name}`, description })),
+    ...Object.entries(options).map(([name, { description }]) => ({ text: `--${name}`, description })),
+  ];
 }
 
 function isShell(name: string): name is keyof typeof scripts {
@@ -33,7 +38,7 @@ function isShell(name: string): name is keyof typeof scripts {
 }
 
 /** Files are completed too, for `--execute` and `--restore`. */
-function bashScript(): string {
+function bashScript(words: readonly Word[]): string {
   return `_pgscout() {
   local word="\${COMP_WORDS[COMP_CWORD]}"
   case "$word" in
@@ -45,7 +50,7 @@ complete -F _pgscout pgscout
 `;
 }
 
-function zshScript(): string {
+function zshScript(words: readonly Word[]): string {
   const lines = words.map(({ text, description }) => `    '${text}:${quoteForShell(description)}'`);
   return `#compdef pgscout
 _pgscout() {
@@ -58,7 +63,7 @@ compdef _pgscout pgscout
 `;
 }
 
-function fishScript(): string {
+function fishScript(words: readonly Word[]): string {
   const lines = words.map(
     ({ text, description }) => `complete -c pgscout -l ${text.slice(2)} -d '${quoteForShell(description)}'`,
   );

@@ -8,10 +8,10 @@ import {
   openClient,
 } from '@pgway/core/connection';
 import { setTimeout } from 'node:timers/promises';
-import type { Connection } from '../cli/command-context.ts';
-import { CommandError, UsageError } from '../cli/errors.ts';
-import { untilAborted } from '../cli/interruption.ts';
-import type { ProcessContext } from '../cli/process-context.ts';
+import type { Connection } from './connection.ts';
+import { CommandError, UsageError } from '../process/errors.ts';
+import { untilAborted } from '../process/interruption.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { type ConnectionName, serverText } from './connection-name.ts';
 import { offerSettingsFile, promptConnection, promptPassword } from './prompt-connection.ts';
 import { connectionName, selectConnection } from './select-connection.ts';

@@ -4,8 +4,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { ConnectionSettings } from '@pgway/core/connection';
 import { type Ask, escapeControlCharacters, onTerminal } from '@pgway/core/terminal';
-import { confirm } from '../cli/confirm.ts';
-import type { ProcessContext } from '../cli/process-context.ts';
+import { confirm } from '../process/confirm.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { type ConnectionName, connectionUrl, serverText } from './connection-name.ts';
 import { ownFile } from './settings.ts';
 

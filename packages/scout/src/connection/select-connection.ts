@@ -1,9 +1,9 @@
 /** Selects the connection: that of the command line, of the environment or of the settings files. */
 import { userInfo } from 'node:os';
 import { type ConnectionSettings, ConnectionStringError, parseConnectionString } from '@pgway/core/connection';
-import { UsageError } from '../cli/errors.ts';
-import { nearest } from '../cli/nearest.ts';
-import type { Environment } from '../cli/process-context.ts';
+import { UsageError } from '../process/errors.ts';
+import { nearest } from '../process/nearest.ts';
+import type { Environment } from '../process/process-context.ts';
 import type { ConnectionName } from './connection-name.ts';
 import type { Settings } from './settings.ts';
 

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
-import { UsageError } from '../cli/errors.ts';
-import { nearest } from '../cli/nearest.ts';
+import { UsageError } from '../process/errors.ts';
+import { nearest } from '../process/nearest.ts';
 
 export interface NamedConnection {
   /** The connection string, with references to variables. */

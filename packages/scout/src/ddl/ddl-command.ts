@@ -1,8 +1,8 @@
 /** `pgscout --ddl <name[;name…]>`. */
 import { readLargeObjects, readObjects } from '../catalog/objects.ts';
 import { inSnapshot } from '../catalog/snapshot.ts';
-import type { CommandContext } from '../cli/command-context.ts';
-import { CommandError, UsageError } from '../cli/errors.ts';
+import type { CommandContext } from '../command/command-context.ts';
+import { CommandError, UsageError } from '../process/errors.ts';
 import { printJson } from '../output/print-json.ts';
 import { definitionOptions, definitionText } from './definition-text.ts';
 import { type Definition, readDefinitions } from './read-definitions.ts';

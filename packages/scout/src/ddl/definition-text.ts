@@ -1,6 +1,6 @@
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import { objectLine } from '../catalog/objects.ts';
-import type { CommandContext } from '../cli/command-context.ts';
+import type { CommandContext } from '../command/command-context.ts';
 import type { Definition, DefinitionOptions } from './read-definitions.ts';
 
 export function definitionOptions(options: CommandContext['options']): DefinitionOptions {

@@ -1,7 +1,7 @@
 /** `pgscout --schema-dump`: a script that creates the objects of the database in an empty one. */
 import { readObjects } from '../catalog/objects.ts';
 import { inSnapshot } from '../catalog/snapshot.ts';
-import type { CommandContext } from '../cli/command-context.ts';
+import type { CommandContext } from '../command/command-context.ts';
 import { definitionOptions, definitionText } from './definition-text.ts';
 import { readDefinitions } from './read-definitions.ts';
 

@@ -1,7 +1,7 @@
 /** Selects objects by their names. */
 import type { DatabaseObject } from '../catalog/objects.ts';
 import { objectLine } from '../catalog/objects.ts';
-import { nearest } from '../cli/nearest.ts';
+import { nearest } from '../process/nearest.ts';
 
 export interface Selection {
   readonly objects: readonly DatabaseObject[];

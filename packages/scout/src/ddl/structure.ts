@@ -1,10 +1,6 @@
 /** The rows of the catalog from which an item is written, for kinds that can be altered in place. */
-import type { Column } from './definitions/columns.ts';
-import type { Constraint } from './definitions/constraints.ts';
-import type { DomainConstraint } from './definitions/domains.ts';
-import type { Sequence } from './definitions/sequences.ts';
-import type { Table } from './definitions/tables.ts';
-import type { TypeRow } from './definitions/types.ts';
+import type { SequenceOptions } from './definitions/sequence-options.ts';
+import type { Privileges } from './privileges.ts';
 
 export type Structure =
   | { readonly kind: 'table'; readonly table: Table; readonly inline: readonly Constraint[] }
@@ -63,4 +59,160 @@ export interface RoutineStructure {
   readonly signature: string;
   /** The number of arguments with defaults, which can only grow. */
   readonly defaults: number;
+}
+
+/** Of `pg_attribute.attstorage`. */
+export type Storage = 'p' | 'e' | 'm' | 'x';
+
+/** Of `pg_attribute.attcompression`. */
+export type Compression = 'p' | 'l';
+
+export interface Column {
+  readonly table: string;
+  readonly number: number;
+  readonly name: string;
+  readonly plainName: string;
+  readonly type: string;
+  readonly isNotNull: boolean;
+  readonly isLocal: boolean;
+  readonly isInherited: boolean;
+  readonly collation: string | null;
+  readonly identity: '' | 'a' | 'd';
+  readonly generated: '' | 's' | 'v';
+  readonly defaultOid: string | null;
+  readonly defaultText: string | null;
+  readonly storage: Storage | null;
+  readonly typeStorage: Storage;
+  readonly compression: Compression | null;
+  readonly statistics: number | null;
+  readonly options: readonly string[] | null;
+  readonly foreignOptions: readonly string[] | null;
+  readonly parentHasDefault: boolean;
+  readonly parentIsNotNull: boolean;
+  readonly privileges: Privileges | null;
+}
+
+export interface Identity extends SequenceOptions {
+  readonly table: string;
+  readonly column: number;
+  readonly oid: string;
+  readonly name: string;
+  readonly plainName: string;
+  readonly isUnlogged: boolean;
+  readonly privileges: Privileges | null;
+}
+
+export interface Constraint {
+  readonly oid: string;
+  readonly table: string;
+  readonly name: string;
+  readonly plainName: string;
+  /** Not null, check, primary key, unique, exclusion, foreign key. */
+  readonly type: 'n' | 'c' | 'p' | 'u' | 'x' | 'f';
+  readonly definition: string;
+  readonly isValidated: boolean;
+  readonly isEnforced: boolean;
+  readonly isLocal: boolean;
+  readonly isNoInherit: boolean;
+  readonly isClone: boolean;
+  readonly index: string;
+  readonly column: number;
+  readonly options: readonly string[] | null;
+  readonly tablespace: string | null;
+  readonly isClustered: boolean | null;
+  readonly isReplicaIdentity: boolean | null;
+  readonly indexName: string | null;
+  readonly parentIndex: string | null;
+  readonly parentIndexName: string | null;
+}
+
+/** What constraints need to know of their table. */
+export interface ConstrainedTable {
+  readonly key: string;
+  readonly name: string;
+  readonly plainName: string;
+  readonly isPartition: boolean;
+  readonly isPartitioned: boolean;
+  readonly isForeign: boolean;
+  /** The items that attach the partitions: indexes of the parent come after them. */
+  readonly attachKeys: readonly string[];
+  /** Names of constraints that are in use elsewhere in the schema: PostgreSQL would choose others. */
+  readonly takenNames?: ReadonlySet<string>;
+}
+
+export interface TableRow {
+  readonly oid: string;
+  readonly name: string;
+  readonly plainName: string;
+  readonly kind: 'r' | 'p' | 'f';
+  readonly isUnlogged: boolean;
+  readonly isPartition: boolean;
+  readonly rowType: string;
+  readonly partitionKey: string | null;
+  readonly bound: string | null;
+  readonly parents: readonly string[];
+  readonly parentOids: readonly string[];
+  readonly partitions: readonly string[];
+  readonly ofType: string | null;
+  readonly options: readonly string[] | null;
+  readonly toastOptions: readonly string[] | null;
+  readonly accessMethod: string | null;
+  readonly tablespace: string | null;
+  readonly replicaIdentity: 'd' | 'n' | 'f' | 'i';
+  readonly hasRowSecurity: boolean;
+  readonly forcesRowSecurity: boolean;
+  readonly server: string | null;
+  readonly foreignOptions: readonly string[] | null;
+  readonly owner: string;
+  readonly privileges: Privileges | null;
+}
+
+/** A table with all that belongs to it. */
+export interface Table extends ConstrainedTable {
+  readonly row: TableRow;
+  /** `ALTER TABLE ONLY public.film`. */
+  readonly alter: string;
+  readonly columns: readonly Column[];
+  readonly constraints: readonly Constraint[];
+  readonly identities: readonly Identity[];
+}
+
+export interface Sequence extends SequenceOptions {
+  readonly oid: string;
+  readonly name: string;
+  readonly isUnlogged: boolean;
+  readonly table: string | null;
+  readonly column: string | null;
+  readonly owner: string;
+  readonly privileges: Privileges | null;
+}
+
+export interface TypeRow {
+  readonly oid: string;
+  readonly name: string;
+  readonly plainName: string;
+  readonly kind: 'b' | 'c' | 'd' | 'e' | 'r' | 'p';
+  readonly relation: string;
+  readonly baseType: string;
+  readonly collation: string | null;
+  readonly isNotNull: boolean;
+  readonly defaultText: string | null;
+  readonly labels: readonly string[];
+  readonly subtype: string | null;
+  readonly rangeOptions: readonly string[] | null;
+  readonly multirange: string | null;
+  readonly multirangeOid: string | null;
+  readonly owner: string;
+  readonly privileges: Privileges | null;
+}
+
+export interface DomainConstraint {
+  readonly oid: string;
+  /** The oid of the domain. */
+  readonly type: string;
+  readonly name: string;
+  readonly plainName: string;
+  readonly isNotNull: boolean;
+  readonly definition: string;
+  readonly isValidated: boolean;
 }

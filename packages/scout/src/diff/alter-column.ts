@@ -1,9 +1,9 @@
 /** The statements that change a column of a table that remains. */
-import { type Column, compressions, type Identity, identityText, storages } from '../ddl/definitions/columns.ts';
-import type { Constraint } from '../ddl/definitions/constraints.ts';
+import { compressions, identityText, storages } from '../ddl/definitions/columns.ts';
 import { alterSequence } from './alter-sequence.ts';
 import { plainStatements, type Statement } from './change.ts';
 import { foreignOptionClauses, parameterClauses, quoteName } from './storage-options.ts';
+import type { Column, Constraint, Identity } from '../ddl/structure.ts';
 
 /** A column with what other catalogs know of it. */
 export interface ColumnState {

@@ -1,13 +1,14 @@
 /** The statements that change a table that remains: columns, checks and keys, and properties. */
-import { type Column, columnSettings, columnText, identityText } from '../ddl/definitions/columns.ts';
-import { type Constraint, constraintText, indexUses } from '../ddl/definitions/constraints.ts';
-import { notNullOf, replicaIdentities, type Table } from '../ddl/definitions/tables.ts';
+import { columnSettings, columnText, identityText } from '../ddl/definitions/columns.ts';
+import { constraintText, indexUses } from '../ddl/definitions/constraints.ts';
+import { notNullOf, replicaIdentities } from '../ddl/definitions/tables.ts';
 import { alterColumn, type ColumnState } from './alter-column.ts';
 import { plainStatements, type Statement } from './change.ts';
 import { convert } from './conversion.ts';
 import { isInheritedConstraint } from './elements.ts';
 import type { Schema } from './read-schema.ts';
 import { foreignOptionClauses, parameterClauses } from './storage-options.ts';
+import type { Column, Constraint, Table } from '../ddl/structure.ts';
 
 export interface TablePair {
   readonly before: Table;

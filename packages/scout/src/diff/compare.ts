@@ -1,8 +1,7 @@
 /** Decides how an element that both schemas have becomes the wanted one. */
-import { type Constraint, constraintText } from '../ddl/definitions/constraints.ts';
-import type { Column } from '../ddl/definitions/columns.ts';
+import { constraintText } from '../ddl/definitions/constraints.ts';
 import type { Item } from '../ddl/item.ts';
-import type { Structure } from '../ddl/structure.ts';
+import type { Column, Constraint, Structure } from '../ddl/structure.ts';
 import type { Element } from './elements.ts';
 
 /** `alter`: in place, if there is a difference at all. `retype`: a column whose type changes. `rebuild`: dropped and created. */

@@ -1,5 +1,4 @@
 /** The statements that create and alter the items of the wanted schema. */
-import type { Constraint } from '../ddl/definitions/constraints.ts';
 import type { Item } from '../ddl/item.ts';
 import { objectLine } from '../catalog/objects.ts';
 import { tableStatements } from '../ddl/definitions/tables.ts';
@@ -12,6 +11,7 @@ import { type Change, plainStatements, type Statement } from './change.ts';
 import type { Element } from './elements.ts';
 import type { Schema } from './read-schema.ts';
 import { alterExtension, createExtension } from './extensions.ts';
+import type { Constraint } from '../ddl/structure.ts';
 
 interface Situation {
   readonly affected: Affected;

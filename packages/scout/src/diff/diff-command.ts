@@ -1,7 +1,7 @@
 /** `pgscout --diff <other connection> [name;…]`: the statements that give a database the schema of another one. */
-import type { CommandContext } from '../cli/command-context.ts';
+import type { CommandContext } from '../command/command-context.ts';
 import { type DatabaseObject, objectLine } from '../catalog/objects.ts';
-import { CommandError, UsageError } from '../cli/errors.ts';
+import { CommandError, UsageError } from '../process/errors.ts';
 import type { ConnectionName } from '../connection/connection-name.ts';
 import { definitionOptions } from '../ddl/definition-text.ts';
 import { selectObjects, splitNames } from '../ddl/select-objects.ts';

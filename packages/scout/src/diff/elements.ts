@@ -1,12 +1,11 @@
 /** The elements of a schema: all that can be created, altered or dropped by itself. */
 import { type DatabaseObject, objectLine } from '../catalog/objects.ts';
-import type { Column } from '../ddl/definitions/columns.ts';
 import { defaultKey } from '../ddl/definitions/columns.ts';
-import { type Constraint, constraintAddresses, isOfParent } from '../ddl/definitions/constraints.ts';
-import type { Table } from '../ddl/definitions/tables.ts';
+import { constraintAddresses, isOfParent } from '../ddl/definitions/constraints.ts';
 import type { Item } from '../ddl/item.ts';
-import { dropStatements } from './drop-statements.ts';
+import { grantChanges } from './attributes.ts';
 import type { Schema } from './read-schema.ts';
+import type { Column, Constraint, Table } from '../ddl/structure.ts';
 
 /** Which of the parts of an item an element is. */
 export type Part =
@@ -155,4 +154,34 @@ function isInlineElement(constraint: Constraint, { structure }: Item, table: Tab
 /** A check that the parent has given to its child or partition. */
 export function isInheritedConstraint({ type, isLocal }: Constraint, { row }: Table): boolean {
   return type === 'c' && !isLocal && row.parents.length > 0;
+}
+
+/** Returns the statements that drop an element; none when it goes with another one. */
+function dropStatements(item: Item, part: Part): readonly string[] {
+  const { structure } = item;
+  if (structure?.kind === 'table' && part.kind !== 'item') return tablePartStatements(structure.table, part);
+  // Default privileges are no object: their opposite is granted and revoked.
+  const privileges = item.grants.filter(({ prefix }) => prefix !== '');
+  return [...item.drop, ...privileges.flatMap((grants) => grantChanges(grants, undefined))];
+}
+
+function tablePartStatements({ row, alter }: Table, part: Part): readonly string[] {
+  const alterAll = alter.replace(' ONLY ', ' ');
+  switch (part.kind) {
+    case 'column':
+      return [`${alterAll} DROP COLUMN ${part.column.name}`];
+    case 'default':
+      // The expression of a generated column goes with the column.
+      return part.column.generated === '' ? [`${alter} ALTER COLUMN ${part.column.name} DROP DEFAULT`] : [];
+    case 'identity':
+      return [`${alter} ALTER COLUMN ${part.column.name} DROP IDENTITY`];
+    case 'constraint':
+      return [`${alterAll} DROP CONSTRAINT ${part.constraint.name}`];
+    case 'parent':
+      return [`ALTER TABLE ${row.name} NO INHERIT ${part.parent}`];
+    case 'row type':
+      return [`ALTER TABLE ${row.name} NOT OF`];
+    case 'item':
+      return [];
+  }
 }

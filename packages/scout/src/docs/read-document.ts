@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { CommandError } from '../cli/errors.ts';
+import { CommandError } from '../process/errors.ts';
 import { type FileComment, parseDocument } from './parse-document.ts';
 
 const knownVersion = 1;

@@ -1,4 +1,5 @@
-import type { CommandContext, Connection } from '../cli/command-context.ts';
+import type { CommandContext } from '../command/command-context.ts';
+import type { Connection } from '../connection/connection.ts';
 import { readExplanations } from '../endpoints/read-explanations.ts';
 import type { RoutineEndpoint } from './document-text.ts';
 

@@ -7,8 +7,8 @@ import {
   selectExplanations,
 } from '@pgway/core/explanation';
 import { escapeControlCharacters } from '@pgway/core/terminal';
-import type { CommandContext } from '../cli/command-context.ts';
-import { CommandError } from '../cli/errors.ts';
+import type { CommandContext } from '../command/command-context.ts';
+import { CommandError } from '../process/errors.ts';
 import { highlight, textExpression } from '../output/highlight.ts';
 import { readExplanations } from './read-explanations.ts';
 

@@ -7,9 +7,9 @@ import { ConfigurationError } from '../../../server/src/config/configuration-err
 import { loadConfiguration, type LoadedConfiguration } from '../../../server/src/config/load.ts';
 import { gatewayOptions } from '../../../server/src/gateway-options.ts';
 import { servedDiagnostics } from '../../../server/src/generated-files.ts';
-import type { CommandContext } from '../cli/command-context.ts';
-import { CommandError, UsageError } from '../cli/errors.ts';
-import type { ProcessContext } from '../cli/process-context.ts';
+import type { CommandContext } from '../command/command-context.ts';
+import { CommandError, UsageError } from '../process/errors.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 
 export interface ExplanationOptions {
   /** Whether tables and views have endpoints, also where the settings do not say so. */

@@ -2,8 +2,8 @@
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import { type DatabaseObject, objectLine, readObjects } from '../catalog/objects.ts';
 import { inSnapshot } from '../catalog/snapshot.ts';
-import type { CommandContext } from '../cli/command-context.ts';
-import { CommandError } from '../cli/errors.ts';
+import type { CommandContext } from '../command/command-context.ts';
+import { CommandError } from '../process/errors.ts';
 import { highlight, textExpression } from '../output/highlight.ts';
 import { printJson } from '../output/print-json.ts';
 

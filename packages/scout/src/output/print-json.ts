@@ -1,5 +1,5 @@
 import { escapeControlCharacters } from '@pgway/core/terminal';
-import type { ProcessContext } from '../cli/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 
 /** Prints JSON. Characters that terminals interpret are JSON escapes. */
 export function printJson({ stdout }: ProcessContext, value: unknown): void {

@@ -1,6 +1,6 @@
 /** The progress of a command as one line on a terminal, which is rewritten and then removed. */
 import { escapeControlCharacters, truncate } from '@pgway/core/terminal';
-import type { ProcessContext } from '../cli/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import type { Progress } from './progress.ts';
 
 /** Milliseconds. Shorter commands show nothing. */
@@ -66,6 +66,7 @@ export function createProgressLine(context: ProcessContext, columns: number): Pr
             stdout: {
               write: (other) => stdout.write(before(other)),
               writeAll: (other) => stdout.writeAll(before(other)),
+              finish: () => stdout.finish(),
             },
           }),
       stderr: { write: (other) => stderr.write(before(other)) },

@@ -2,8 +2,8 @@
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import { type DatabaseObject, objectLine, readObjects } from '../catalog/objects.ts';
 import { inSnapshot } from '../catalog/snapshot.ts';
-import type { CommandContext } from '../cli/command-context.ts';
-import { CommandError, UsageError } from '../cli/errors.ts';
+import type { CommandContext } from '../command/command-context.ts';
+import { CommandError, UsageError } from '../process/errors.ts';
 import { type Definition, readDefinitions } from '../ddl/read-definitions.ts';
 import { statementsText } from '../ddl/definition-text.ts';
 import { highlight, textExpression } from '../output/highlight.ts';

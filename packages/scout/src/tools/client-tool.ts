@@ -3,10 +3,11 @@ import { execFile, spawn } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { CommandContext, Connection } from '../cli/command-context.ts';
-import { CommandError } from '../cli/errors.ts';
-import { interruptedCode } from '../cli/interruption.ts';
-import type { Environment, ProcessContext } from '../cli/process-context.ts';
+import type { CommandContext } from '../command/command-context.ts';
+import type { Connection } from '../connection/connection.ts';
+import { CommandError } from '../process/errors.ts';
+import { interruptedCode } from '../process/interruption.ts';
+import type { Environment, ProcessContext } from '../process/process-context.ts';
 import type { Settings } from '../connection/settings.ts';
 import { connectionVariables } from './connection-variables.ts';
 

@@ -2,9 +2,9 @@
 import { access, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { setInterval } from 'node:timers/promises';
-import type { CommandContext } from '../cli/command-context.ts';
-import { CommandError, UsageError } from '../cli/errors.ts';
-import { interruptedCode } from '../cli/interruption.ts';
+import type { CommandContext } from '../command/command-context.ts';
+import { CommandError, UsageError } from '../process/errors.ts';
+import { interruptedCode } from '../process/interruption.ts';
 import { type ToolName, type ToolRunner, withTool } from './client-tool.ts';
 
 /** `--psql [arguments]`: opens psql, and returns its exit code. */

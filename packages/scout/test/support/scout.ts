@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { escapeControlCharacters } from '@pgway/core/terminal';
-import type { Environment } from '../../src/cli/process-context.ts';
+import type { Environment } from '../../src/process/process-context.ts';
 import { run } from '../../src/cli/run.ts';
 
 export interface Outcome {
@@ -26,6 +26,7 @@ export async function scout(argv: readonly string[], surroundings: Surroundings 
         text.stdout += part;
         return Promise.resolve(true);
       },
+      finish: () => Promise.resolve(),
     },
     stderr: { write: (part) => void (text.stderr += part) },
     hasColors: surroundings.hasColors ?? false,

@@ -256,6 +256,7 @@ export class Stage {
       stdout: {
         write: (part) => stdout.write(part),
         writeAll: (part) => Promise.resolve(stdout.write(part)).then(() => true),
+        finish: () => Promise.resolve(),
       },
       stderr,
       hasColors: false,

@@ -39,6 +39,9 @@ async function serve(pem: PemCertificate | null): Promise<HttpServer> {
   return server;
 }
 
+/** The parser of newer versions of Node.js refuses more by itself. */
+const nodeMajor = Number(process.versions.node.split('.')[0]);
+
 const nosniff = 'x-content-type-options: nosniff';
 const join = (...lines: readonly string[]): string => lines.join('\r\n');
 
@@ -123,7 +126,7 @@ const cases: Readonly<Record<string, readonly [string, string]>> = {
   'TE: chunked, then identity': [`${post(chunked, 'Transfer-Encoding: identity')}0\r\n\r\n`, unparsed(400)],
   'TE: chunked, identity': [`${post('Transfer-Encoding: chunked, identity')}0\r\n\r\n`, unparsed(400)],
   'TE: gzip, chunked': [`${post('Transfer-Encoding: gzip, chunked')}0\r\n\r\n${next}`, refused(501, ...codings)],
-  'an empty TE': [`${post('Transfer-Encoding:')}${next}`, refused(501, ...codings)],
+  'an empty TE': [`${post('Transfer-Encoding:')}${next}`, nodeMajor < 24 ? refused(501, ...codings) : unparsed(400)],
   'TE of HTTP/1.0': [
     join('POST /a HTTP/1.0', 'Host: localhost', chunked, '', '0\r\n\r\n'),
     refused(400, 'Bad request', 'HTTP/1.0 has no Transfer-Encoding.'),
@@ -179,7 +182,7 @@ const cases: Readonly<Record<string, readonly [string, string]>> = {
   ],
   'thousands of headers': [
     get('/a', ...Array.from({ length: 3000 }, () => 'A: b'), chunked),
-    refused(431, 'The request has too many headers', 'The limit is 20.'),
+    nodeMajor < 24 ? refused(431, 'The request has too many headers', 'The limit is 20.') : unparsed(431),
   ],
   'a long path': [get(`/${'a'.repeat(40_000)}`), unparsed(431)],
   'no Host': ['GET /a HTTP/1.1\r\n\r\n', ofNode(400, 'close')],

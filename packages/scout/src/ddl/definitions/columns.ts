@@ -1,46 +1,12 @@
 /** Columns of tables: their text in `CREATE TABLE`, and what follows it. */
 import type { Part } from '../item.ts';
-import { type ObjectGrants, objectGrants, type Privileges } from '../privileges.ts';
+import { type ObjectGrants, objectGrants } from '../privileges.ts';
 import { foreignOptions, optionList } from '../sql-text.ts';
-import { sequenceOptions, type SequenceOptions } from './sequence-options.ts';
+import { sequenceOptions } from './sequence-options.ts';
+import type { Column, Compression, Identity, Storage } from '../structure.ts';
 
-export interface Column {
-  readonly table: string;
-  readonly number: number;
-  readonly name: string;
-  readonly plainName: string;
-  readonly type: string;
-  readonly isNotNull: boolean;
-  readonly isLocal: boolean;
-  readonly isInherited: boolean;
-  readonly collation: string | null;
-  readonly identity: '' | 'a' | 'd';
-  readonly generated: '' | 's' | 'v';
-  readonly defaultOid: string | null;
-  readonly defaultText: string | null;
-  readonly storage: keyof typeof storages | null;
-  readonly typeStorage: keyof typeof storages;
-  readonly compression: keyof typeof compressions | null;
-  readonly statistics: number | null;
-  readonly options: readonly string[] | null;
-  readonly foreignOptions: readonly string[] | null;
-  readonly parentHasDefault: boolean;
-  readonly parentIsNotNull: boolean;
-  readonly privileges: Privileges | null;
-}
-
-export interface Identity extends SequenceOptions {
-  readonly table: string;
-  readonly column: number;
-  readonly oid: string;
-  readonly name: string;
-  readonly plainName: string;
-  readonly isUnlogged: boolean;
-  readonly privileges: Privileges | null;
-}
-
-export const storages = { p: 'PLAIN', e: 'EXTERNAL', m: 'MAIN', x: 'EXTENDED' } as const;
-export const compressions = { p: 'pglz', l: 'lz4' } as const;
+export const storages: Readonly<Record<Storage, string>> = { p: 'PLAIN', e: 'EXTERNAL', m: 'MAIN', x: 'EXTENDED' };
+export const compressions: Readonly<Record<Compression, string>> = { p: 'pglz', l: 'lz4' };
 
 /** The text of a column, without its default when that is separate. */
 export function columnText(column: Column, notNull: string, identity: string, separate: ReadonlySet<string>): string {

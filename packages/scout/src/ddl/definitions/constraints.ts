@@ -1,45 +1,7 @@
 /** Constraints and indexes of tables. */
 import { createItem, type Item, type Part } from '../item.ts';
 import { optionList } from '../sql-text.ts';
-import type { Column } from './columns.ts';
-
-export interface Constraint {
-  readonly oid: string;
-  readonly table: string;
-  readonly name: string;
-  readonly plainName: string;
-  /** Not null, check, primary key, unique, exclusion, foreign key. */
-  readonly type: 'n' | 'c' | 'p' | 'u' | 'x' | 'f';
-  readonly definition: string;
-  readonly isValidated: boolean;
-  readonly isEnforced: boolean;
-  readonly isLocal: boolean;
-  readonly isNoInherit: boolean;
-  readonly isClone: boolean;
-  readonly index: string;
-  readonly column: number;
-  readonly options: readonly string[] | null;
-  readonly tablespace: string | null;
-  readonly isClustered: boolean | null;
-  readonly isReplicaIdentity: boolean | null;
-  readonly indexName: string | null;
-  readonly parentIndex: string | null;
-  readonly parentIndexName: string | null;
-}
-
-/** What constraints need to know of their table. */
-export interface ConstrainedTable {
-  readonly key: string;
-  readonly name: string;
-  readonly plainName: string;
-  readonly isPartition: boolean;
-  readonly isPartitioned: boolean;
-  readonly isForeign: boolean;
-  /** The items that attach the partitions: indexes of the parent come after them. */
-  readonly attachKeys: readonly string[];
-  /** Names of constraints that are in use elsewhere in the schema: PostgreSQL would choose others. */
-  readonly takenNames?: ReadonlySet<string>;
-}
+import type { Column, ConstrainedTable, Constraint } from '../structure.ts';
 
 const usesIndex = ({ type }: Constraint): boolean => type === 'p' || type === 'u' || type === 'x';
 

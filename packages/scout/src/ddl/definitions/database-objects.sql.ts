@@ -1,6 +1,6 @@
 /** Schemas, extensions, languages and other objects outside of schemas; collations and conversions. */
 import { defaultAclSql, privilegesSql, roleSql } from '../privileges.ts';
-import type { SimpleQuery } from './simple-objects.ts';
+import type { SimpleQuery } from './simple-query.ts';
 
 /** `public` is created with the database, with the privileges of `pg_init_privs`. */
 const schemasSql = `

@@ -1,17 +1,6 @@
 import { createItem, type Item } from '../item.ts';
 import { objectGrants, ownerStatements } from '../privileges.ts';
-import type { TypeRow } from './types.ts';
-
-export interface DomainConstraint {
-  readonly oid: string;
-  /** The oid of the domain. */
-  readonly type: string;
-  readonly name: string;
-  readonly plainName: string;
-  readonly isNotNull: boolean;
-  readonly definition: string;
-  readonly isValidated: boolean;
-}
+import type { DomainConstraint, TypeRow } from '../structure.ts';
 
 export const domainConstraintsSql = `
 select k.oid::text as oid, k.contypid::text as type, quote_ident(k.conname) as name, k.conname::text as "plainName",

@@ -1,6 +1,6 @@
 /** Foreign data wrappers, servers and user mappings. */
 import { defaultAclSql, privilegesSql, roleSql } from '../privileges.ts';
-import type { SimpleQuery } from './simple-objects.ts';
+import type { SimpleQuery } from './simple-query.ts';
 
 const wrappersSql = `
 select w.oid::text as oid, format('FOREIGN DATA WRAPPER %I', w.fdwname) as target, format('FOREIGN DATA WRAPPER %I', w.fdwname) as "grantTarget",

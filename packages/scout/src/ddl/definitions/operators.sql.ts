@@ -1,6 +1,6 @@
 /** Operators, operator classes and families, casts and transforms. */
 import { roleSql } from '../privileges.ts';
-import type { SimpleQuery } from './simple-objects.ts';
+import type { SimpleQuery } from './simple-query.ts';
 
 const operatorReferenceSql = (column: string): string =>
   `(select format('OPERATOR(%I.%s)', rn.nspname, r.oprname) from pg_catalog.pg_operator r

@@ -1,24 +1,8 @@
 import type { CatalogSource } from '../catalog-source.ts';
 import { createItem, type Item } from '../item.ts';
-import {
-  defaultAclSql,
-  objectGrants,
-  ownerStatements,
-  type Privileges,
-  privilegesSql,
-  roleSql,
-} from '../privileges.ts';
-import { sequenceOptions, type SequenceOptions } from './sequence-options.ts';
-
-export interface Sequence extends SequenceOptions {
-  readonly oid: string;
-  readonly name: string;
-  readonly isUnlogged: boolean;
-  readonly table: string | null;
-  readonly column: string | null;
-  readonly owner: string;
-  readonly privileges: Privileges | null;
-}
+import { defaultAclSql, objectGrants, ownerStatements, privilegesSql, roleSql } from '../privileges.ts';
+import { sequenceOptions } from './sequence-options.ts';
+import type { Sequence } from '../structure.ts';
 
 const sequencesSql = `
 select c.oid::text as oid, format('%I.%I', n.nspname, c.relname) as name, c.relpersistence = 'u' as "isUnlogged",

@@ -2,25 +2,21 @@
 import { groupBy } from '../../catalog/group-by.ts';
 import type { CatalogSource } from '../catalog-source.ts';
 import { createItem, type Item } from '../item.ts';
-import { objectGrants, ownerStatements, type Privileges } from '../privileges.ts';
+import { objectGrants, ownerStatements } from '../privileges.ts';
 import { foreignOptions, optionList } from '../sql-text.ts';
 import { triggerStates } from './trigger-state.ts';
 import {
-  type Column,
   columnGrants,
   columnSettings,
   columnText,
   defaultKey,
   defaultParts,
   defaultText,
-  type Identity,
   identityText,
 } from './columns.ts';
 import {
   attachIndexItem,
   checkParts,
-  type ConstrainedTable,
-  type Constraint,
   constraintAddresses,
   constraintItem,
   constraintKey,
@@ -32,43 +28,7 @@ import {
 } from './constraints.ts';
 import { readIndexes } from './indexes.ts';
 import { clonedTriggersSql, columnsSql, constraintsSql, identitySql, tablesSql } from './tables.sql.ts';
-
-export interface TableRow {
-  readonly oid: string;
-  readonly name: string;
-  readonly plainName: string;
-  readonly kind: 'r' | 'p' | 'f';
-  readonly isUnlogged: boolean;
-  readonly isPartition: boolean;
-  readonly rowType: string;
-  readonly partitionKey: string | null;
-  readonly bound: string | null;
-  readonly parents: readonly string[];
-  readonly parentOids: readonly string[];
-  readonly partitions: readonly string[];
-  readonly ofType: string | null;
-  readonly options: readonly string[] | null;
-  readonly toastOptions: readonly string[] | null;
-  readonly accessMethod: string | null;
-  readonly tablespace: string | null;
-  readonly replicaIdentity: 'd' | 'n' | 'f' | 'i';
-  readonly hasRowSecurity: boolean;
-  readonly forcesRowSecurity: boolean;
-  readonly server: string | null;
-  readonly foreignOptions: readonly string[] | null;
-  readonly owner: string;
-  readonly privileges: Privileges | null;
-}
-
-/** A table with all that belongs to it. */
-export interface Table extends ConstrainedTable {
-  readonly row: TableRow;
-  /** `ALTER TABLE ONLY public.film`. */
-  readonly alter: string;
-  readonly columns: readonly Column[];
-  readonly constraints: readonly Constraint[];
-  readonly identities: readonly Identity[];
-}
+import type { Column, Constraint, Identity, Table, TableRow } from '../structure.ts';
 
 export async function readTables(source: CatalogSource): Promise<readonly Item[]> {
   const rows = await source.read<TableRow>('pg_class', tablesSql);

@@ -1,6 +1,6 @@
 /** Parsers, templates, dictionaries and configurations of the text search. */
 import { roleSql } from '../privileges.ts';
-import type { SimpleQuery } from './simple-objects.ts';
+import type { SimpleQuery } from './simple-query.ts';
 
 const parsersSql = `
 select p.oid::text as oid, format('TEXT SEARCH PARSER %I.%I', n.nspname, p.prsname) as target,

@@ -2,38 +2,12 @@
 import { groupBy } from '../../catalog/group-by.ts';
 import type { CatalogSource } from '../catalog-source.ts';
 import { createItem, type Item } from '../item.ts';
-import {
-  defaultAclSql,
-  objectGrants,
-  ownerStatements,
-  type Privileges,
-  privilegesSql,
-  roleSql,
-} from '../privileges.ts';
+import { defaultAclSql, objectGrants, ownerStatements, privilegesSql, roleSql } from '../privileges.ts';
 import { quoteLiteral } from '../sql-text.ts';
 import { type BaseType, baseTypeOptions, baseTypesSql } from './base-types.ts';
-import type { Column } from './columns.ts';
-import { type DomainConstraint, domainConstraintsSql, domainItems } from './domains.ts';
+import { domainConstraintsSql, domainItems } from './domains.ts';
 import { columnsSql } from './tables.sql.ts';
-
-export interface TypeRow {
-  readonly oid: string;
-  readonly name: string;
-  readonly plainName: string;
-  readonly kind: 'b' | 'c' | 'd' | 'e' | 'r' | 'p';
-  readonly relation: string;
-  readonly baseType: string;
-  readonly collation: string | null;
-  readonly isNotNull: boolean;
-  readonly defaultText: string | null;
-  readonly labels: readonly string[];
-  readonly subtype: string | null;
-  readonly rangeOptions: readonly string[] | null;
-  readonly multirange: string | null;
-  readonly multirangeOid: string | null;
-  readonly owner: string;
-  readonly privileges: Privileges | null;
-}
+import type { Column, DomainConstraint, TypeRow } from '../structure.ts';
 
 const typesSql = (version: number): string => `
 select t.oid::text as oid, format('%I.%I', n.nspname, t.typname) as name, t.typname::text as "plainName", t.typtype::text as kind,

@@ -11,8 +11,9 @@ import {
   roleSql,
 } from '../privileges.ts';
 import { withOptions } from '../sql-text.ts';
-import { type Column, columnGrants, columnSettings } from './columns.ts';
+import { columnGrants, columnSettings } from './columns.ts';
 import { columnsSql } from './tables.sql.ts';
+import type { Column } from '../structure.ts';
 
 interface View {
   readonly oid: string;

@@ -1,15 +1,24 @@
 /** The process as the commands see it: streams, terminal, environment, working directory. */
+import { fstatSync, writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { CommandError } from './errors.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+export interface Output {
+  write(text: string): void;
+  /** Waits until the text is written; false when the output cannot be written, as when its reader has closed it. */
+  writeAll(text: string): Promise<boolean>;
+  /**
+   * Waits until all texts are written. A closed pipe, as in `pgscout --list | head`, ends the output and is not an error.
+   * @throws CommandError when a text could not be written for another reason, such as a full disk
+   */
+  finish(): Promise<void>;
+}
+
 export interface ProcessContext {
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  readonly stdout: {
-    write(text: string): void;
-    /** Waits until the text is written; false when the reader has closed the output. */
-    writeAll(text: string): Promise<boolean>;
-  };
+  readonly stdout: Output;
   readonly stderr: { write(text: string): void };
   /** Whether the standard output is a terminal that shows colors. */
   readonly hasColors: boolean;
@@ -32,15 +41,11 @@ export interface ProcessContext {
 const defaultColumns = 80;
 
 export function createProcessContext(): ProcessContext {
-  // A closed pipe, as in `pgscout --list | head`, ends the output and is no error.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  // Messages that cannot be shown are lost.
+  process.stderr.on('error', () => {});
   return {
     stdin: process.stdin,
-    stdout: {
-      write: (text) => void process.stdout.write(text),
-      writeAll: (text) =>
-        new Promise((resolve) => process.stdout.write(text, (error) => resolve(!(error instanceof Error)))),
-    },
+    stdout: createOutput(),
     stderr: { write: (text) => void process.stderr.write(text) },
     hasColors: process.stdout.isTTY && wantsColors(process.env),
     columns: process.stdout.isTTY ? process.stdout.columns || defaultColumns : null,
@@ -51,6 +56,49 @@ export function createProcessContext(): ProcessContext {
     environment: process.env,
     workingDirectory: process.cwd(),
   };
+}
+
+/** An output that keeps its first error. */
+function createOutput(): Output {
+  let fault: NodeJS.ErrnoException | null = null;
+  const writeText = !process.stdout.isTTY && isFile(process.stdout.fd) ? writeToFile : writeToStream;
+  process.stdout.on('error', (error: Error) => (fault ??= error));
+  const writeAll = async (text: string): Promise<boolean> => {
+    if (fault !== null) return false;
+    fault ??= await writeText(text);
+    return fault === null;
+  };
+  let written: Promise<unknown> = Promise.resolve();
+  return {
+    write: (text) => void (written = Promise.all([written, writeAll(text)])),
+    writeAll,
+    finish: async () => {
+      await written;
+      if (fault === null || fault.code === 'EPIPE') return;
+      throw new CommandError(
+        `the standard output cannot be written: ${fault.message}; what was written is not complete`,
+      );
+    },
+  };
+}
+
+/** Whether the output is a file or a device, to which the stream of Node.js may write a part of a text without an error. */
+function isFile(descriptor: number): boolean {
+  const status = fstatSync(descriptor);
+  return status.isFile() || status.isCharacterDevice();
+}
+
+function writeToFile(text: string): Promise<NodeJS.ErrnoException | null> {
+  try {
+    for (let rest = Buffer.from(text); rest.length > 0;) rest = rest.subarray(writeSync(process.stdout.fd, rest));
+    return Promise.resolve(null);
+  } catch (error) {
+    return Promise.resolve(error as NodeJS.ErrnoException);
+  }
+}
+
+function writeToStream(text: string): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => process.stdout.write(text, (error) => resolve(error ?? null)));
 }
 
 const interruptListeners: (() => void)[] = [];

@@ -1,18 +1,8 @@
-import type { ConnectionSettings } from '@pgway/core/connection';
-import type { Client } from 'pg';
-import type { ConnectionName } from '../connection/connection-name.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { Settings } from '../connection/settings.ts';
 import type { Progress } from '../output/progress.ts';
-import type { OptionName } from './commands.ts';
-import type { ProcessContext } from './process-context.ts';
-
-/** An open connection, and its description without a password. */
-export interface Connection {
-  readonly client: Client;
-  readonly name: ConnectionName;
-  /** With the password, if there is one. */
-  readonly settings: ConnectionSettings;
-}
+import type { ProcessContext } from '../process/process-context.ts';
+import type { OptionName } from './options.ts';
 
 /** The arguments, connection and outputs of a command. */
 export interface CommandContext {

@@ -1,0 +1,34 @@
+/** The table of options: arguments, help and completion are derived from it. */
+export type OptionName =
+  | 'connection'
+  | 'json'
+  | 'no-owner'
+  | 'no-grants'
+  | 'output'
+  | 'yes'
+  | 'regex'
+  | 'all'
+  | 'tables';
+
+export interface Option {
+  readonly short: string | null;
+  /** The name of its value; null: a flag. */
+  readonly value: string | null;
+  readonly description: string;
+}
+
+export const options: Readonly<Record<OptionName, Option>> = {
+  connection: {
+    short: 'c',
+    value: 'connection',
+    description: 'a name of the settings files, a key-value string or a URL',
+  },
+  json: { short: null, value: null, description: 'print JSON' },
+  output: { short: null, value: 'file', description: 'write to this file' },
+  yes: { short: null, value: null, description: 'do not ask' },
+  regex: { short: null, value: null, description: 'the expression is a regular expression' },
+  all: { short: null, value: null, description: 'also routines without an endpoint, with the reason' },
+  tables: { short: null, value: null, description: 'also the endpoints of tables and views' },
+  'no-owner': { short: null, value: null, description: 'definitions without owners' },
+  'no-grants': { short: null, value: null, description: 'definitions without privileges' },
+};
