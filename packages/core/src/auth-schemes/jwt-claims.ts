@@ -1,8 +1,8 @@
 import { type Claim, Problem } from '../ports/ports.ts';
 
 /**
- * The paths of claims in a token: `{ id: 'sub', roles: 'realm_access.roles' }`; an array of keys for a nested key with a dot. A mapped
- * claim does not appear under its original name.
+ * The paths of claims in a token: `{ id: 'user.id', roles: 'realm_access.roles' }`; an array of keys for a nested key with a dot. A mapped
+ * claim does not appear under its original name, except `sub`, which policies of databases read.
  */
 export type ClaimPaths = Readonly<Record<string, string | readonly string[]>>;
 
@@ -13,13 +13,19 @@ const registeredClaims: ReadonlySet<string> = new Set(['iss', 'aud', 'exp', 'nbf
 
 /**
  * Returns the claims of a verified token: strings unchanged, other values as JSON, one claim per element of an array. Nulls are
- * omitted, and integers beyond 2⁵³, which JSON.parse has rounded.
+ * omitted, and integers beyond 2⁵³, which JSON.parse has rounded. The user id is `sub` (RFC 7519, 4.1.2), unless the token has a claim of
+ * that name or a path for it.
  */
-export function readClaims(payload: Json, paths: ClaimPaths): readonly Claim[] {
+export function readClaims(payload: Json, paths: ClaimPaths, userIdClaim: string): readonly Claim[] {
   const mapped = Object.entries(paths).map(([name, path]) => ({ name, keys: keysOf(payload, path) }));
-  const mappedNames = new Set(mapped.flatMap(({ name, keys }) => [name, keys[0]]));
+  const mappedNames = new Set(mapped.flatMap(({ name, keys }) => (keys[0] === 'sub' ? [name] : [name, keys[0]])));
   const unmapped = Object.entries(payload).filter(([name]) => !mappedNames.has(name) && !registeredClaims.has(name));
-  const found = [...unmapped, ...mapped.map(({ name, keys }) => [name, valueAt(payload, keys)] as const)];
+  const hasUserId = Object.hasOwn(paths, userIdClaim) || Object.hasOwn(payload, userIdClaim);
+  const found = [
+    ...unmapped,
+    ...mapped.map(({ name, keys }) => [name, valueAt(payload, keys)] as const),
+    ...(hasUserId ? [] : [[userIdClaim, payload['sub']] as const]),
+  ];
   return Object.freeze(
     found.flatMap(([name, value]) => [value].flat().flatMap((item): readonly Claim[] => toClaim(name, item))),
   );

@@ -21,6 +21,7 @@ export interface JwtRules {
   readonly maxTokenAge: number | null;
   readonly type: string | null;
   readonly claims: ClaimPaths;
+  readonly userIdClaim: string;
   readonly report: (error: Error) => void;
   readonly now: () => number;
 }
@@ -126,13 +127,13 @@ export class JwtVerifier {
   }
 
   #read(payload: JWTPayload): VerifiedJwt | string {
-    const { name, claims, ownIssuer, clockTolerance, maxTokenAge } = this.#rules;
+    const { name, claims, userIdClaim, ownIssuer, clockTolerance, maxTokenAge } = this.#rules;
     const { jti, iss, exp = Number.POSITIVE_INFINITY, iat = 0 } = payload;
     if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > maxSessionLength)) return malformed;
     const caller = {
       scheme: name,
       ...(iss === ownIssuer ? { issuer: null } : iss === undefined ? {} : { issuer: iss }),
-      claims: readClaims(payload, claims),
+      claims: readClaims(payload, claims, userIdClaim),
       session: jti ?? null,
       sentByBrowser: false,
     };

@@ -221,11 +221,11 @@ class Jwt {
 
 function rulesOf(options: JwtSchemeOptions, keys: readonly JwtKeyPair[]): JwtRules {
   const { name, jwks = null, type = null, maxTokenAge = null, clockTolerance = 30, requireExpiry = true } = options;
-  const { claims = {}, report = () => undefined, now = Date.now } = options;
+  const { claims = {}, userIdClaim = 'id', report = () => undefined, now = Date.now } = options;
   const [issuers, audiences] = [toArray(options.issuer), toArray(options.audience)];
   const ownIssuer = (options.signingKey ?? null) === null ? null : issuers?.[0];
   const rules = { name, keys, jwks, issuers, ownIssuer, audiences, clockTolerance, requireExpiry, maxTokenAge, type };
-  return Object.freeze({ ...rules, claims, report, now });
+  return Object.freeze({ ...rules, claims, userIdClaim, report, now });
 }
 
 /** @throws TypeError without keys, and for keys from both sources: each key would be trusted for all issuers */

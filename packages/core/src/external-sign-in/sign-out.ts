@@ -67,7 +67,10 @@ async function signOut(
   if (session !== null) endSession(session);
   const external = await readExternalSession(request, context);
   const provider = external === null ? undefined : providers.get(external.provider);
-  const removal = cookieLine('', 0, { path: settings.signOutPath, secure: request.secure });
+  const removal = cookieLine('', 0, {
+    path: settings.signOutPath,
+    secure: request.secure || settings.publicOrigin?.startsWith('https:') === true,
+  });
   const all = [
     ...headers.filter((_, index) => headers[index - (index % 2)] !== 'cache-control'),
     'set-cookie',

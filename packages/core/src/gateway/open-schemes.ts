@@ -41,7 +41,15 @@ export async function openSchemes(
     ...options.schemes.map(restrict),
     ...(cookie === false
       ? []
-      : [cookieScheme({ name: 'cookie', encryption: ring!, ...common, ...enabledOptions(cookie) })]),
+      : [
+          cookieScheme({
+            name: 'cookie',
+            encryption: ring!,
+            ...common,
+            ...enabledOptions(cookie),
+            ...secureCookie(options),
+          }),
+        ]),
     ...(bearer === false
       ? []
       : [bearerScheme({ name: 'bearer', encryption: ring!, ...common, ...enabledOptions(bearer) })]),
@@ -110,6 +118,11 @@ export function endpointSchemes(parts: AuthenticationParts): AccessControl['endp
     schemes.set(credentials, scheme);
     return scheme;
   };
+}
+
+/** An origin of https decides about `Secure`: the connection does not tell, behind a proxy that is not trusted. */
+function secureCookie({ externalSignIn }: AuthenticationOptions): { readonly secure?: 'always' } {
+  return externalSignIn?.publicOrigin?.startsWith('https:') === true ? { secure: 'always' } : {};
 }
 
 /** The gateway's own schemes read two headers; those of the host may read any. */

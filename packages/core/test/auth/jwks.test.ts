@@ -150,7 +150,15 @@ describe('tokens of an OpenID provider', () => {
       claims: { id: 'sub', roles: 'realm_access.roles' },
       audience: [audience, `${audience}:elliptic`],
     });
-    const claims = ['active true json', 'client_id program', 'id program', 'roles admin', 'roles staff', 'scope read'];
+    const claims = [
+      'active true json',
+      'client_id program',
+      'id program',
+      'roles admin',
+      'roles staff',
+      'scope read',
+      'sub program',
+    ];
     for (const resource of [audience, `${audience}:elliptic`]) {
       // oxlint-disable-next-line no-await-in-loop
       const caller = await ask(scheme, await grant(resource));

@@ -142,7 +142,12 @@ describe('accepted tokens', () => {
       await tokenOf({ sub: '3' }, ec.privateKey, { alg: 'ES256', kid: 'e' }),
     ];
     const callers = await Promise.all(known.map((token) => ask(scheme, token)));
-    expect(callers.map((caller) => caller?.claims)).toEqual([[['sub', '1']], [['sub', '2']], [['sub', '3']]]);
+    expect(callers.map((caller) => caller?.claims)).toEqual(
+      ['1', '2', '3'].map((id) => [
+        ['sub', id],
+        ['id', id],
+      ]),
+    );
   });
 
   test('during a rotation both secrets are accepted', async () => {
@@ -311,7 +316,7 @@ describe('forged tokens', () => {
 });
 
 describe('the claims', () => {
-  const claimsIn = (payload: object, paths = {}) => readClaims(payload as Record<string, unknown>, paths);
+  const claimsIn = (payload: object, paths = {}) => readClaims(payload as Record<string, unknown>, paths, 'id');
 
   test('text stays text, numbers, booleans and objects become JSON, arrays become a list', () => {
     const payload = {
@@ -338,8 +343,44 @@ describe('the claims', () => {
   });
 
   test('registered claims are not claims of the caller', () => {
-    expect(claimsIn({ iss: 'a', aud: 'b', exp: 1, nbf: 1, iat: 1, jti: 'c', sub: 'd' })).toEqual([['sub', 'd']]);
+    expect(claimsIn({ iss: 'a', aud: 'b', exp: 1, nbf: 1, iat: 1, jti: 'c', sub: 'd', id: 'e' })).toEqual([
+      ['sub', 'd'],
+      ['id', 'e'],
+    ]);
     expect(claimsIn({ iss: 'a' }, { issuer: 'iss' })).toEqual([['issuer', 'a']]);
+  });
+
+  test('`sub` is the user id by default, and stays when it is mapped', () => {
+    expect([
+      claimsIn({ sub: '7' }),
+      claimsIn({ sub: '7', id: '8' }),
+      claimsIn({ sub: '7' }, { id: 'sub' }),
+      claimsIn({ sub: '7', uid: '8' }, { id: 'uid' }),
+      claimsIn({ sub: '7', uid: '8' }, { sub: 'uid' }),
+      claimsIn({ sub: '7' }, { id: 'uid' }),
+    ]).toEqual([
+      [
+        ['sub', '7'],
+        ['id', '7'],
+      ],
+      [
+        ['sub', '7'],
+        ['id', '8'],
+      ],
+      [
+        ['sub', '7'],
+        ['id', '7'],
+      ],
+      [
+        ['sub', '7'],
+        ['id', '8'],
+      ],
+      [
+        ['sub', '8'],
+        ['id', '7'],
+      ],
+      [['sub', '7']],
+    ]);
   });
 
   test('a number that JavaScript would round makes the token invalid', () => {
@@ -364,6 +405,7 @@ describe('the claims', () => {
       client_roles: ['resource_access', 'my.client', 'roles'],
     };
     expect(claimsIn(payload, paths)).toEqual([
+      ['sub', '7'],
       ['email', 'a@b'],
       ['id', '7'],
       ['roles', 'admin'],
@@ -387,7 +429,8 @@ describe('the claims', () => {
         const payload = JSON.parse(JSON.stringify(createPayload(given, paths))) as Record<string, unknown>;
         const sorted = (all: readonly Claim[]) => [...all].sort(([one], [other]) => (one < other ? -1 : 1));
         // A lone surrogate has no UTF-8 encoding and stays an escape in JSON.
-        expect(sorted(readClaims(payload, paths))).toEqual(sorted(given));
+        const ids = given.filter(([key]) => key === 'id').map(([, id]): Claim => ['sub', id]);
+        expect(sorted(readClaims(payload, paths, 'id'))).toEqual(sorted([...given, ...ids]));
       }),
     );
   });

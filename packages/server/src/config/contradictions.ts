@@ -1,6 +1,7 @@
 /** Settings that are valid by themselves and contradict each other, or need one another. */
 import { GeneratorError, nearestName } from '@pgway/core';
 import { generateFileSets } from '../generated-files.ts';
+import { isLoopbackHost } from '../http/address.ts';
 import type { Configuration } from './schema.ts';
 
 /** Returns one line for each contradiction. */
@@ -17,6 +18,7 @@ export function contradictions(configuration: Configuration): readonly string[] 
     ...jwtIssues(configuration),
     ...dataProtectionIssues(configuration.dataProtection),
     ...sessionIssues(configuration.sessions),
+    ...cookieIssues(configuration),
     ...externalSignInIssues(configuration),
     ...mcpIssues(configuration),
     ...generatorIssues(configuration),
@@ -103,6 +105,21 @@ function externalSignInIssues({ externalSignIn, cookie, bearer, jwt }: Configura
     ...(hasProviders && !canSignIn
       ? ['externalSignIn: no scheme can hold a session; set cookie.enabled or bearer.enabled']
       : []),
+  ];
+}
+
+/** In production, a cookie without the attribute `Secure` would be sent over connections that are not encrypted. */
+function cookieIssues({ cookie, tls, authentication, externalSignIn, host }: Configuration): readonly string[] {
+  const isProduction = authentication.production ?? !isLoopbackHost(host);
+  const isKnown =
+    cookie.secure === 'always' ||
+    tls.certificate !== null ||
+    tls.pfx !== null ||
+    authentication.trustedProxies.length > 0 ||
+    externalSignIn.publicOrigin?.startsWith('https:') === true;
+  if (!cookie.enabled || !isProduction || isKnown) return [];
+  return [
+    'cookie.secure: the server cannot know whether browsers use https, and would send session cookies without Secure; enable tls, list the proxy in authentication.trustedProxies, set cookie.secure to "always", or authentication.production to false for development',
   ];
 }
 
