@@ -149,7 +149,7 @@ class EventHistory {
 
   /** The first gap of a worker is the begin of its listening. */
   #isReportedGap(channel: Channel, path: string): boolean {
-    // The worker has missed notifications, which the others have reported.
+    // The worker reports later notifications only; the others have reported those before.
     for (const { reports, appended } of this.#notifications.values()) reports.set(channel, appended);
     const listening = this.#listening.get(path) ?? new Set();
     this.#listening.set(path, listening);
@@ -170,9 +170,7 @@ class EventHistory {
     this.#notifications.delete(key);
     this.#notifications.set(key, known);
     known.at = Date.now();
-    // A worker that did not listen before reports what the others have reported.
-    const before = known.appended - (known.reports.size === 0 ? 0 : 1);
-    const reports = (known.reports.get(channel) ?? before) + 1;
+    const reports = (known.reports.get(channel) ?? 0) + 1;
     known.reports.set(channel, reports);
     if (reports <= known.appended) return true;
     known.appended = reports;
