@@ -15,7 +15,7 @@ const page = {
   row: element('row', HTMLTemplateElement),
 };
 
-let changes: EventSource | null = null;
+let changes: api.EventStream | null = null;
 let isApprover = false;
 /** The expense in the form; null: a new one. */
 let edited: Expense | null = null;
@@ -38,7 +38,7 @@ async function showCaller(): Promise<void> {
 }
 
 /** Reads the list again after each change, and when events may have been missed. */
-function followChanges(): EventSource {
+function followChanges(): api.EventStream {
   const stream = api.listExpensesEvents();
   const refresh = (): void => void report(showExpenses);
   // A change before the stream is open has no event.

@@ -12,6 +12,7 @@ import { createHealthHandler, type HealthHandler } from './health/health-handler
 import { isLoopbackHost } from './http/address.ts';
 import { openApp } from './http/deferred-app.ts';
 import type { Handler } from './http/http-server.ts';
+import type { Listen } from './http/listener.ts';
 import type { RequestErrorListener } from './http/static-files.ts';
 import type { DocumentHandler, DocumentLookup } from './http/send-document.ts';
 import { listenWithTls, type ServersWithRedirect } from './tls/listen-with-tls.ts';
@@ -112,6 +113,8 @@ export interface HttpServices {
   readonly onError?: RequestErrorListener;
   /** Null or absent: there is one process. */
   readonly workers?: (() => WorkerCounts) | null;
+  /** Absent: this process listens. */
+  readonly listenOn?: Listen | undefined;
 }
 
 export function startHttpServer(
@@ -120,7 +123,7 @@ export function startHttpServer(
   gateway: Gateway,
   { handlers, certificates, onRequest, serveMetrics = null, workers = null, serveMcp = null, ...others }: HttpServices,
 ): Promise<ServersWithRedirect> {
-  const { onError } = others;
+  const { onError, listenOn } = others;
   // Headers of CORS are added by the application.
   const hasCors = configuration.cors.enabled;
   const documents = serveMcp === null || hasCors ? handlers : [...handlers, serveMcp];
@@ -137,7 +140,13 @@ export function startHttpServer(
       const answerHealth = createHealthHandler(configuration, gateway, lifecycle.stopSignal, workers);
       const serveHealth: HealthHandler = (request, response) =>
         answerHealth(request, response) || serveMetrics?.(request, response) === true;
-      const server = await listenWithTls(configuration, handle, { certificates, serveHealth, onRequest, onError });
+      const server = await listenWithTls(configuration, handle, {
+        certificates,
+        serveHealth,
+        onRequest,
+        onError,
+        listenOn,
+      });
       return {
         ...server,
         stop: async (graceMs: number, force: AbortSignal) => {

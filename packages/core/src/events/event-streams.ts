@@ -4,10 +4,11 @@ import type { HeaderList } from '../http/response.ts';
 import type { AccessControl } from '../auth/authorize.ts';
 import { groupBy } from '../endpoints/group-by.ts';
 import type { Broadcast, Observer } from '../ports/ports.ts';
+import type { EventLog, LogContent, LogEntry, LogSnapshot } from '../ports/event-log.ts';
 import { sha256, toExecutionKey, toIdentityKey } from './execution-id.ts';
 import type { ReplayLimits } from './replay-buffer.ts';
 import { parseEvent, serializeEvent, type StreamEvent } from './stream-event.ts';
-import { Stream, type StreamDefinition } from './stream.ts';
+import { Stream, type StreamDefinition, type StreamOptions } from './stream.ts';
 import {
   allowsAnonymous,
   type AuthorizedCaller,
@@ -50,6 +51,9 @@ export interface StreamStatistics {
 const eventTopic = 'events';
 const signOutTopic = 'sign-out';
 
+/** Milliseconds that ids of a log may be ahead of the clock. */
+const clockStepMs = 60_000;
+
 /** Milliseconds between two flushes: events in between are written together. */
 const flushInterval = 10;
 /** Heartbeats are spread over slots, at least this many milliseconds apart. */
@@ -71,9 +75,13 @@ export class EventStreams {
   #lastFlush = 0;
   #closed = false;
   /** The last three digits of this instance's event ids; the digits before are microseconds. */
-  readonly #idSuffix = Math.floor(Math.random() * 1_000);
+  #idSuffix: number = Math.floor(Math.random() * 1_000);
   #lastId = 0;
-  readonly #firstId: number;
+  #firstId: number;
+  /** Null: this instance numbers its events itself. */
+  #log: EventLog | null = null;
+  /** Entries of the log before the first definitions; null afterwards. */
+  #restored: { readonly floors: Map<string, number>; readonly entries: LogEntry[] } | null = null;
   readonly #counts = { opened: 0, messages: 0, dropped: 0 };
 
   constructor(options: EventStreamsOptions) {
@@ -87,12 +95,23 @@ export class EventStreams {
       broadcast.subscribe(eventTopic, (received) => {
         if (received.kind === 'gap') return this.#sendGap();
         const event = parseEvent(received.payload);
-        if (event !== null) this.deliver(event);
+        if (event !== null) this.#streams.get(event.path)?.deliver(event);
       }),
       broadcast.subscribe(signOutTopic, (received) => {
         if (received.kind === 'message') this.#endSession(received.payload);
       }),
     ];
+  }
+
+  /** Takes order and ids of events from the log of the broadcast, if it has one. */
+  async open(): Promise<void> {
+    const { broadcast } = this.#options;
+    if (broadcast.openLog === undefined) return;
+    this.#restored = { floors: new Map(), entries: [] };
+    this.#log = await broadcast.openLog(eventTopic, {
+      restore: (snapshot) => this.#restore(snapshot),
+      receive: (entry) => this.#receive(entry),
+    });
   }
 
   statistics(): StreamStatistics {
@@ -108,6 +127,9 @@ export class EventStreams {
       if (stream === undefined) this.#streams.set(definition.path, this.#createStream(definition));
       else stream.definition = definition;
     }
+    const { entries } = this.#restored ?? { entries: [] };
+    this.#restored = null;
+    for (const entry of entries) this.#receive(entry);
     for (const [path, stream] of this.#streams) {
       if (paths.has(path)) continue;
       this.#streams.delete(path);
@@ -117,18 +139,21 @@ export class EventStreams {
 
   /** Sends an event to the subscribers of every instance. */
   publish(event: StreamEvent): void {
-    this.deliver(event);
+    if (this.#log !== null) return this.#append(event.path, event, false);
+    this.#streams.get(event.path)?.deliver(event);
     this.#options.broadcast.publish(eventTopic, serializeEvent(event));
   }
 
-  /** Sends an event to the subscribers of this instance. */
+  /** Sends an event that every instance has, as a notification of the database, to the subscribers of this instance. */
   deliver(event: StreamEvent): void {
+    if (this.#log !== null) return this.#append(event.path, event, true);
     this.#streams.get(event.path)?.deliver(event);
   }
 
   /** Reports to the subscribers of a stream, on this instance, that events may be missing. */
   deliverGap(path: string): void {
-    this.#streams.get(path)?.sendGap('connection-lost');
+    if (this.#log !== null) this.#log.append(path, { gap: 'connection-lost' }, true);
+    else this.#streams.get(path)?.sendGap('connection-lost');
   }
 
   /** @throws Problem 401 or 403 for a caller that may receive no event of the stream */
@@ -184,6 +209,7 @@ export class EventStreams {
   /** Ends all streams. Later subscriptions are refused. */
   close(): void {
     this.#closed = true;
+    this.#log?.close();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     for (const subscriber of this.#subscribers) subscriber.end('closing');
     clearInterval(this.#heartbeatTimer);
@@ -193,19 +219,59 @@ export class EventStreams {
     for (const subscriber of this.#subscribers.findBySession(sessionHash)) subscriber.end('signed-out');
   }
 
+  #append(path: string, event: StreamEvent, isNotification: boolean): void {
+    const text = serializeEvent(event);
+    // Each process would refuse it.
+    const content: LogContent = text.length > this.#options.replay.bytes ? { gap: 'too-large' } : { event: text };
+    this.#log!.append(path, content, isNotification);
+  }
+
+  /** Takes the entries that this process does not have. */
+  #restore({ firstId, lastId, floors, entries }: LogSnapshot): void {
+    const known = this.#log === null ? firstId : this.#lastId;
+    this.#idSuffix = firstId % 1_000;
+    this.#firstId = firstId;
+    for (const [path, floor] of floors) {
+      if (this.#restored !== null) this.#restored.floors.set(path, floor);
+      else if (floor > known) this.#streams.get(path)?.sendGap('connection-lost', { id: floor, at: Date.now() });
+    }
+    for (const entry of entries) if (entry.id > known) this.#receive(entry);
+    this.#lastId = lastId;
+  }
+
+  #receive(entry: LogEntry): void {
+    this.#lastId = Math.max(this.#lastId, entry.id);
+    if (this.#restored !== null) return void this.#restored.entries.push(entry);
+    const stream = this.#streams.get(entry.path);
+    if ('gap' in entry.content) return stream?.sendGap(entry.content.gap, entry);
+    const event = parseEvent(entry.content.event);
+    if (event !== null) stream?.deliver(event, entry);
+  }
+
+  /** Whether this server has assigned the id. Another process may have received the last events of the log earlier. */
+  #isOwnId(id: number): boolean {
+    const last = this.#log === null ? this.#lastId : Math.max(this.#lastId, (Date.now() + clockStepMs) * 1_000);
+    return id % 1_000 === this.#idSuffix && id >= this.#firstId && id <= last;
+  }
+
   #sendGap(): void {
     for (const stream of this.#streams.values()) stream.sendGap('connection-lost');
   }
 
   #createStream(definition: StreamDefinition): Stream {
-    return new Stream(definition, {
+    const options: StreamOptions = {
       replay: this.#options.replay,
       claimTypes: this.#options.access.claimTypes,
       nextId: () => this.#nextId(),
-      isOwnId: (id) => id % 1_000 === this.#idSuffix && id >= this.#firstId && id <= this.#lastId,
+      isOwnId: (id) => this.#isOwnId(id),
       requestFlush: (subscriber) => this.#requestFlush(subscriber),
       counts: this.#counts,
-    });
+    };
+    if (this.#log === null) return new Stream(definition, options, this.#nextId());
+    // Events before a later definition are in no buffer.
+    const lastId =
+      this.#restored === null ? this.#lastId : (this.#restored.floors.get(definition.path) ?? this.#firstId);
+    return new Stream(definition, options, lastId);
   }
 
   #nextId(): number {

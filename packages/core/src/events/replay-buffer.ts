@@ -36,8 +36,9 @@ export class ReplayBuffer {
     return this.#floor;
   }
 
-  add(sent: SentEvent): void {
-    this.#entries.push({ sent, at: this.#now() });
+  /** @param at milliseconds since 1970 */
+  add(sent: SentEvent, at: number = this.#now()): void {
+    this.#entries.push({ sent, at });
     this.#bytes += sent.bytes.length;
     this.#evict();
   }

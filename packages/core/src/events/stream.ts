@@ -1,4 +1,5 @@
 import type { ClaimTypes } from '../auth/claims.ts';
+import type { GapReason, LogEntry } from '../ports/event-log.ts';
 import { ReplayBuffer, type ReplayLimits, type SentEvent } from './replay-buffer.ts';
 import { formatSseEvent, formatSseId, sseComment, type StreamEvent } from './stream-event.ts';
 import { canReceive, type StreamEndpoint } from './subscriber-authorization.ts';
@@ -10,15 +11,15 @@ export interface StreamDefinition {
   readonly endpoints: readonly StreamEndpoint[];
 }
 
-/** Why a subscriber may have missed events. */
-export type GapReason = 'connection-lost' | 'too-large' | 'too-long-away';
+/** The id and time of an event that has one already. */
+export type EventNumber = Pick<LogEntry, 'id' | 'at'>;
 
 export interface StreamOptions {
   readonly replay: ReplayLimits;
   readonly claimTypes: ClaimTypes;
   /** Returns increasing ids. */
   readonly nextId: () => number;
-  /** Whether this instance may have assigned the id. */
+  /** Whether this server may have assigned the id. */
   readonly isOwnId: (id: number) => boolean;
   readonly requestFlush: (subscriber: Subscriber) => void;
   readonly counts: { messages: number };
@@ -33,10 +34,11 @@ export class Stream {
   readonly #replay: ReplayBuffer;
   #lastEventId: number;
 
-  constructor(definition: StreamDefinition, options: StreamOptions) {
+  /** @param lastEventId an id before the first event of the stream */
+  constructor(definition: StreamDefinition, options: StreamOptions, lastEventId: number) {
     this.definition = definition;
     this.#options = options;
-    this.#lastEventId = options.nextId();
+    this.#lastEventId = lastEventId;
     this.#replay = new ReplayBuffer(options.replay, this.#lastEventId);
   }
 
@@ -52,7 +54,8 @@ export class Stream {
       this.#byExecutionKey.set(executionKey, (this.#byExecutionKey.get(executionKey) ?? new Set()).add(subscriber));
     if (lastEventId === null) subscriber.push(formatSseId(this.#lastEventId));
     else this.#replayTo(subscriber, lastEventId);
-    subscriber.lastEventId = this.#lastEventId;
+    // Another process of this server may have sent later events.
+    subscriber.lastEventId = Math.max(this.#lastEventId, this.#parseId(lastEventId) ?? 0);
   }
 
   remove(subscriber: Subscriber): void {
@@ -62,16 +65,15 @@ export class Stream {
     if (sameKey?.delete(subscriber) === true && sameKey.size === 0) this.#byExecutionKey.delete(executionKey!);
   }
 
-  deliver(event: StreamEvent): void {
+  deliver(event: StreamEvent, { id, at }: EventNumber = this.#nextNumber()): void {
     const endpoint = this.#findEndpoint(event);
     if (endpoint === undefined) return;
-    const id = this.#options.nextId();
     const bytes = formatSseEvent(id, event.message);
-    if (bytes.length > this.#options.replay.bytes) return this.sendGap('too-large');
-    this.#record({ id, bytes, event });
+    if (bytes.length > this.#options.replay.bytes) return this.sendGap('too-large', { id, at });
+    this.#record({ id, bytes, event }, at);
     const { claimTypes, requestFlush, counts } = this.#options;
     for (const subscriber of this.#selectSubscribers(event)) {
-      if (!canReceive(event, subscriber, endpoint, claimTypes)) continue;
+      if (subscriber.lastEventId >= id || !canReceive(event, subscriber, endpoint, claimTypes)) continue;
       subscriber.push(bytes);
       subscriber.lastEventId = id;
       counts.messages++;
@@ -80,11 +82,11 @@ export class Stream {
   }
 
   /** Sends the event `gap` to every subscriber: events may be missing. */
-  sendGap(reason: GapReason): void {
-    const id = this.#options.nextId();
+  sendGap(reason: GapReason, { id, at }: EventNumber = this.#nextNumber()): void {
     const bytes = formatSseEvent(id, reason, 'gap');
-    this.#record({ id, bytes, event: 'gap' });
+    this.#record({ id, bytes, event: 'gap' }, at);
     for (const subscriber of this.subscribers) {
+      if (subscriber.lastEventId >= id) continue;
       subscriber.push(bytes);
       subscriber.lastEventId = id;
       this.#options.requestFlush(subscriber);
@@ -93,8 +95,8 @@ export class Stream {
 
   /** Sends a comment, with the last event id if events of other subscribers have passed. */
   sendHeartbeat(subscriber: Subscriber): void {
-    subscriber.push(subscriber.lastEventId === this.#lastEventId ? sseComment : formatSseId(this.#lastEventId));
-    subscriber.lastEventId = this.#lastEventId;
+    subscriber.push(subscriber.lastEventId >= this.#lastEventId ? sseComment : formatSseId(this.#lastEventId));
+    subscriber.lastEventId = Math.max(subscriber.lastEventId, this.#lastEventId);
     this.#options.requestFlush(subscriber);
   }
 
@@ -107,20 +109,29 @@ export class Stream {
     return executionKey === null ? [] : (this.#byExecutionKey.get(executionKey) ?? []);
   }
 
-  #record(sent: SentEvent): void {
+  #record(sent: SentEvent, at: number): void {
     this.#lastEventId = sent.id;
-    this.#replay.add(sent);
+    this.#replay.add(sent, at);
+  }
+
+  #nextNumber(): EventNumber {
+    return { id: this.#options.nextId(), at: Date.now() };
+  }
+
+  /** Returns null for a text that is no id of this server. */
+  #parseId(text: string | null): number | null {
+    const id = text !== null && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    return this.#options.isOwnId(id) ? id : null;
   }
 
   /** Queues the buffered events since the id, by the current authorization. */
   #replayTo(subscriber: Subscriber, lastEventId: string): void {
-    const id = /^\d{1,16}$/.test(lastEventId) ? Number(lastEventId) : Number.NaN;
-    const isOwn = this.#options.isOwnId(id);
+    const id = this.#parseId(lastEventId);
     const { floor } = this.#replay;
     subscriber.push(sseComment);
-    if (!isOwn || id < floor)
-      subscriber.push(formatSseEvent(isOwn ? floor : this.#lastEventId, 'too-long-away', 'gap'));
-    for (const sent of isOwn ? this.#replay.after(id) : []) {
+    if (id === null || id < floor)
+      subscriber.push(formatSseEvent(id === null ? this.#lastEventId : floor, 'too-long-away', 'gap'));
+    for (const sent of id === null ? [] : this.#replay.after(id)) {
       if (this.#canReplay(subscriber, sent)) subscriber.push(sent.bytes);
     }
   }

@@ -66,6 +66,7 @@ export async function openEvents(
     replay: { events: replayEvents, age: replaySeconds * 1_000, bytes: replayBytes },
     maxQueuedBytes: options.maxQueuedBytes,
   });
+  await streams.open();
   const channels = new NotificationChannels(connections, streams);
   return {
     streams,

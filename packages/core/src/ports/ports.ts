@@ -5,9 +5,11 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import type { Caller, Claim } from './caller.ts';
+import type { EventLog, LogListener } from './event-log.ts';
 
 export type { ConnectionConfiguration, DataSource, HostClient } from '../postgres/port.ts';
 export type { Caller, Claim } from './caller.ts';
+export type { EventLog, GapReason, LogContent, LogEntry, LogListener, LogSnapshot } from './event-log.ts';
 export type { Observation, Observer, UploadStatus } from './observation.ts';
 export type { GatewayRequest, GatewayResponse, HeaderList };
 export { Problem };
@@ -158,6 +160,8 @@ export interface Broadcast {
   publish(topic: string, payload: string): void;
   /** Receives what other instances publish. Returns a function that unsubscribes. */
   subscribe(topic: string, receive: (event: BroadcastEvent) => void): () => void;
+  /** Present if the instances are processes of one server. Resolves when the log has been restored. */
+  openLog?(topic: string, listener: LogListener): Promise<EventLog>;
   /** Returns null when the transport works, else the reason. */
   health(): string | null;
   close(): Promise<void>;

@@ -69,6 +69,12 @@ create function cancelled() returns int language plpgsql as
 $$ begin raise exception 'not now' using errcode = 'query_canceled'; end $$;
 comment on function cancelled is 'HTTP';
 
+create function news(_text text) returns void language plpgsql as $$ begin raise info '%', _text; end $$;
+comment on function news is 'HTTP POST
+authorize
+info_path
+info_scope authorize';
+
 create function slow() returns int language sql as $$ select 1 from pg_sleep(20) $$;
 comment on function slow is 'HTTP';
 
@@ -281,6 +287,60 @@ async function visit(client: Client): Promise<unknown> {
   return [before, said, inside, out, await client.who()];
 }
 
+interface Followed {
+  readonly data: readonly string[];
+  readonly states: readonly number[];
+  readonly refused: unknown;
+}
+
+/** Follows a stream with a token, also after its connection was lost. Runs in Node and in a browser. */
+async function follow(client: Client): Promise<Followed> {
+  const globals = globalThis as { token?: string; loseConnections?: () => Promise<void> };
+  globals.token = '';
+  const refusal = client.newsEvents();
+  const refused: unknown = await new Promise((resolve) => {
+    refusal.onerror = ({ problem }: Client) => resolve([problem.status, refusal.readyState]);
+  });
+  globals.token = (await client.signIn({ name: 'ada', scheme: 'bearer' })).access_token;
+  const aborted = new AbortController();
+  const stream = client.newsEvents('', { signal: aborted.signal });
+  const data: string[] = [];
+  const states: number[] = [stream.readyState];
+  const next = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      stream.onmessage = (event: Client) => {
+        if (data.push(event.data) === count) resolve();
+      };
+    });
+  const opened = new Promise((resolve) => stream.addEventListener('open', resolve, { once: true }));
+  await opened;
+  states.push(stream.readyState);
+  const first = next(1);
+  await client.news({ text: 'a\nb' });
+  await first;
+  const lost = new Promise((resolve) => stream.addEventListener('error', resolve, { once: true }));
+  await globals.loseConnections!();
+  await lost;
+  states.push(stream.readyState);
+  stream.addEventListener('gap', () => data.push('gap'));
+  const second = next(3);
+  // The first one is raised while the stream is closed.
+  await client.news({ text: 'c' });
+  await client.news({ text: 'd' });
+  await second;
+  aborted.abort();
+  states.push(stream.readyState);
+  const steps: string[] = [];
+  const followed = new Promise<void>((resolve) => {
+    void client.news({ text: 'own' }, { onMessage: (text: string) => resolve(void steps.push(text)) });
+  });
+  await followed;
+  return { data: [...data, ...steps], states, refused };
+}
+
+const followed: Followed = { data: ['a\nb', 'c', 'd', 'own'], states: [0, 1, 0, 2], refused: [401, 2] };
+const token = { Authorization: '"Bearer " + globalThis.token' };
+
 describe('in Node', () => {
   test('the module as TypeScript', async () => {
     const { folder, remove } = await folderWith([
@@ -305,6 +365,24 @@ describe('in Node', () => {
       ]);
       expect(await client.idsFrom({ from: -5n })).toEqual([-5n, null]);
     } finally {
+      await remove();
+    }
+  });
+
+  test('an event stream of a caller with a token', async () => {
+    const server = pageServer('').listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const customHost = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const options = { customHost, skipTypes: true, filePath: 'client.mts', customHeaders: token };
+    const { folder, remove } = await folderWith(clientOf(gateway.gateway.endpoints, options));
+    const loseConnections = (): Promise<void> => Promise.resolve(server.closeAllConnections());
+    Object.assign(globalThis, { loseConnections });
+    try {
+      expect(await follow(await import(pathToFileURL(join(folder, 'client.mjs')).href))).toEqual(followed);
+    } finally {
+      for (const name of ['token', 'loseConnections']) Reflect.deleteProperty(globalThis, name);
+      server.closeAllConnections();
+      server.close();
       await remove();
     }
   });
@@ -378,9 +456,10 @@ const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goo
 );
 
 /** Serves the gateway, and a page with the client. */
-function pageServer(script: string): Server {
+function pageServer(script: string, streamScript = ''): Server {
   return createServer((request, response) => {
-    if (request.url === '/client.js') response.setHeader('content-type', 'text/javascript').end(script);
+    if (request.url === '/stream-client.js') response.setHeader('content-type', 'text/javascript').end(streamScript);
+    else if (request.url === '/client.js') response.setHeader('content-type', 'text/javascript').end(script);
     else if (request.url === '/')
       response.setHeader('content-type', 'text/html').end('<!doctype html><title>page</title>');
     else gateway.gateway.middleware(request, response);
@@ -391,12 +470,26 @@ describe.skipIf(browser === undefined)('in a browser (skipped where there is no 
   let server: Server;
   beforeAll(async () => {
     const [file] = clientOf(gateway.gateway.endpoints, { skipTypes: true });
-    server = pageServer(file!.content).listen(0, '127.0.0.1');
+    const [streams] = clientOf(gateway.gateway.endpoints, { skipTypes: true, customHeaders: token });
+    server = pageServer(file!.content, streams!.content).listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
   afterAll(() => {
     server.closeAllConnections();
     server.close();
+  });
+
+  test('an event stream of a caller with a token', async () => {
+    const started = await chromium.launch({ executablePath: browser!, args: ['--no-sandbox'] });
+    try {
+      const page = await started.newPage();
+      await page.exposeFunction('loseConnections', () => server.closeAllConnections());
+      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+      const answer = await page.evaluate(`import('/stream-client.js').then(${follow.toString()})`);
+      expect(answer).toEqual(followed);
+    } finally {
+      await started.close();
+    }
   });
 
   test('a page that imports the module', async () => {

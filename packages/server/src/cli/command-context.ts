@@ -1,5 +1,6 @@
 import type { Gateway } from '@pgway/core';
 import type { LoadedConfiguration } from '../config/load.ts';
+import type { Listen } from '../http/listener.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { DatabaseCommand, Flag } from './arguments.ts';
 import type { ProcessContext } from './process-context.ts';
@@ -39,6 +40,8 @@ export interface WorkerPart extends WorkerOutput {
   readonly announces: boolean;
   readonly state: () => WorkersState;
   readonly metrics: MetricsExchange;
+  /** The primary process listens. */
+  readonly listenOn: Listen;
   /** Called when the server listens. */
   readonly onServing: (serving: Serving) => void;
 }

@@ -146,6 +146,7 @@ async function runServer(context: CommandContext): Promise<number> {
     workingDirectory: context.process.workingDirectory,
     onError: reporter.requestFailed,
     workers: worker?.state ?? null,
+    listenOn: worker?.listenOn,
   });
   for (const warning of unreachableEndpoints(gateway.endpoints, loaded.configuration)) reporter.warning(warning);
   reporter.loaded(gateway);

@@ -2,7 +2,7 @@ import { GeneratorError, StartError } from '@pgway/core';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { EmbeddedPostgresError } from '../embedded-postgres-error.ts';
 import { ExampleError } from '../example/sql-files.ts';
-import { ListenError } from '../http/http-server.ts';
+import { ListenError } from '../http/listener.ts';
 import { LifecycleTimeout } from '../lifecycle.ts';
 import { redactText } from '../log/redact.ts';
 import { escapeControlCharacters } from '@pgway/core/terminal';

@@ -1,11 +1,11 @@
 /** The program of the executable. */
-import cluster from 'node:cluster';
 import { createProcessContext } from '../cli/process-context.ts';
 import { run } from '../cli/run.ts';
 import { workerProgram } from './package-files.ts';
 
 async function main(args: readonly string[]): Promise<number> {
-  if (!cluster.isWorker || args[0] !== workerProgram) return run(args, process.env, createProcessContext());
+  // The channel to the primary process.
+  if (!process.connected || args[0] !== workerProgram) return run(args, process.env, createProcessContext());
   const { runWorker } = await import('../workers/worker.ts');
   return runWorker();
 }

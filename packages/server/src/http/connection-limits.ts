@@ -1,5 +1,4 @@
 /** Limits of the number of connections, in all and per client address. */
-import cluster from 'node:cluster';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -50,8 +49,6 @@ export function limitConnections(server: Server, configuration: Configuration, i
     return true;
   };
   const total = new ConnectionCounter(maxConnections);
-  // In a worker, Node would offer a connection beyond this limit to the other workers again and again.
-  if (!cluster.isWorker) server.maxConnections = maxConnections + rejectableConnections;
   interceptConnections(server, isTls ? 'secureConnection' : 'connection', (socket) => {
     if (total.accept(socket, '')) return false;
     if (!isHttp2(socket)) return refuse(socket);
@@ -71,11 +68,11 @@ export function limitConnections(server: Server, configuration: Configuration, i
       return true;
     });
   }
-  if (cluster.isWorker) dropConnections(server, maxConnections + rejectableConnections);
+  dropConnections(server, maxConnections + rejectableConnections);
   return { isBusy: (socket) => busy.has(socket), closeRefused: () => refused.forEach((socket) => socket.destroy()) };
 }
 
-/** Closes connections beyond the limit at once, as `server.maxConnections` does. */
+/** Closes connections beyond the limit at once. The `maxConnections` of Node.js ignores connections from the primary process. */
 function dropConnections(server: Server, max: number): void {
   const total = new ConnectionCounter(max);
   interceptConnections(server, 'connection', (socket) => {

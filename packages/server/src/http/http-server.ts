@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Configuration } from '../config/schema.ts';
 import type { HealthHandler } from '../health/health-handler.ts';
 import type { RequestLog } from '../log/request-log.ts';
@@ -12,16 +12,12 @@ import { answerClientErrors } from './client-error.ts';
 import { limitConnections } from './connection-limits.ts';
 import { Connections } from './connections.ts';
 import { type HostCheck, hostCheck, sendMisdirected, tenantHostCheck } from './host-check.ts';
+import { type Listen, listenHere, type Listener } from './listener.ts';
 import { LingeringResponse, responseClass } from './lingering-response.ts';
 import { applyBodyPolicy, isHttp2 } from './request-body.ts';
 import { findRefusal, sendRefusal } from './request-check.ts';
 import { StallDetector } from './stall-detector.ts';
 import type { RequestErrorListener } from './static-files.ts';
-
-/** The server cannot listen on its address; the message says what to do. */
-export class ListenError extends Error {
-  override readonly name = 'ListenError';
-}
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -46,13 +42,15 @@ export interface ListenOptions {
   readonly onRequest?: RequestLog['begin'] | undefined;
   /** Receives what a handler throws; the response is a 500 without the reason. */
   readonly onError?: RequestErrorListener | undefined;
+  /** Absent: this process listens. */
+  readonly listenOn?: Listen | undefined;
 }
 
 /** @throws ListenError */
 export async function listen(
   configuration: Configuration,
   handler: Handler,
-  { tls = null, serveHealth = () => false, onRequest, onError }: ListenOptions = {},
+  { tls = null, serveHealth = () => false, onRequest, onError, listenOn = listenHere }: ListenOptions = {},
 ): Promise<HttpServer> {
   const { limits, host, port } = configuration;
   const connections = new Connections(limits);
@@ -85,27 +83,26 @@ export async function listen(
   if (http2 !== null) dispatchHttp2(server, (socket) => http2.open(socket, admission.isBusy(socket)));
   const admission = limitConnections(server, configuration, tls !== null);
   const closeHandshakes = tls === null ? () => undefined : trackHandshakes(server);
-  await startListening(server, host, port);
+  const listener = await listenOn(server, { host, port, setting: 'port' });
   const unwatch = tls?.watch((certificate) => (server as TlsServer).setSecureContext(certificate.secureContext));
   const endChecks = closeStalled(configuration.gateway.slowClientTimeout * 1000, connections, http2);
-  const address = server.address() as AddressInfo;
-  isAllowedHost = hostCheck(address.address, configuration.allowedHosts, tenantHostCheck(configuration.tenant));
+  isAllowedHost = hostCheck(listener.address, configuration.allowedHosts, tenantHostCheck(configuration.tenant));
 
   return {
-    port: address.port,
+    port: listener.port,
     stop: async (graceMs, force) => {
       stopping = true;
       unwatch?.();
       closeHandshakes();
       admission.closeRefused();
       http2?.close();
-      await closeServer(server, graceMs, force, () => http2?.destroy());
+      await closeServer({ server, listener, alsoClose: () => http2?.destroy() }, graceMs, force);
       endChecks();
     },
     retire: (limitMs) => {
       stopping = true;
       http2?.close();
-      return closeListener(server, limitMs);
+      return closeListener(listener, limitMs);
     },
   };
 }
@@ -162,48 +159,11 @@ export function httpOptions(limits: Configuration['limits']): ServerOptions {
   };
 }
 
-/** @param setting that has the port */
-export function startListening(server: Server, host: string, port: number, setting = 'port'): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, { host, port, setting })));
-    server.listen(port, host, () => {
-      server.removeAllListeners('error');
-      resolve();
-    });
-  });
-}
-
-interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-  readonly setting: string;
-}
-
-function listenError(error: NodeJS.ErrnoException, { host, port, setting }: ListenAddress): ListenError {
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return new ListenError(
-        `port ${port} on ${host} is already in use; stop the other process or pass --${setting}=${port < 65_535 ? port + 1 : 8080}`,
-      );
-    case 'EACCES':
-      return new ListenError(
-        `no permission to listen on port ${port} of ${host}; pass --${setting}=8080 or another port from 1024`,
-      );
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-    case 'EINVAL':
-      return new ListenError(`${host} is not an address of this machine; pass --host=127.0.0.1`);
-    default:
-      return new ListenError(`cannot listen on ${host}, port ${port}: ${error.message}`);
-  }
-}
-
-/** Resolves when all connections have ended, or after the time. `server.close()` would close idle ones, on which requests may arrive. */
-export function closeListener(server: Server, limitMs: number): Promise<void> {
+/** Resolves when all connections have ended, or after the time. */
+export function closeListener(listener: Listener, limitMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, limitMs);
-    NetServer.prototype.close.call(server, () => {
+    listener.close(() => {
       clearTimeout(timer);
       resolve();
     });
@@ -212,12 +172,17 @@ export function closeListener(server: Server, limitMs: number): Promise<void> {
 
 const idleSweepMs = 50;
 
-/** @param alsoClose closes connections that the server does not know */
+interface ClosedServer {
+  readonly server: Server;
+  readonly listener: Listener;
+  /** Closes connections that the server does not know. */
+  readonly alsoClose?: () => void;
+}
+
 export function closeServer(
-  server: Server,
+  { server, listener, alsoClose }: ClosedServer,
   graceMs: number,
   force: AbortSignal,
-  alsoClose?: () => void,
 ): Promise<void> {
   return new Promise((resolve) => {
     const closeConnections = (): void => {
@@ -227,7 +192,7 @@ export function closeServer(
     const timer = setTimeout(closeConnections, graceMs);
     // A response that had begun before may leave its connection open.
     const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs);
-    server.close(() => {
+    listener.close(() => {
       clearTimeout(timer);
       clearInterval(sweep);
       force.removeEventListener('abort', closeConnections);

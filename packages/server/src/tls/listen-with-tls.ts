@@ -31,6 +31,7 @@ export async function listenWithTls(
     const redirects = await listenForRedirects(configuration, certificates, {
       targetPort: server.port,
       onRequest: options.onRequest,
+      listenOn: options.listenOn,
     });
     return {
       port: server.port,

@@ -1,23 +1,16 @@
 /** The HTTP server of `tls.redirectPort`: redirects requests to HTTPS. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Configuration } from '../config/schema.ts';
 import { answerClientErrors } from '../http/client-error.ts';
 import { limitConnections } from '../http/connection-limits.ts';
 import { Connections } from '../http/connections.ts';
 import { hostCheck, parseHost, sendMisdirected, tenantHostCheck } from '../http/host-check.ts';
-import {
-  closeListener,
-  closeServer,
-  type HttpServer,
-  httpOptions,
-  type ListenOptions,
-  startListening,
-} from '../http/http-server.ts';
+import { closeListener, closeServer, type HttpServer, httpOptions, type ListenOptions } from '../http/http-server.ts';
+import { listenHere } from '../http/listener.ts';
 import { isNameOf } from './certificate.ts';
 import type { CertificateStore } from './certificate-store.ts';
 
-export interface RedirectOptions extends Pick<ListenOptions, 'onRequest'> {
+export interface RedirectOptions extends Pick<ListenOptions, 'onRequest' | 'listenOn'> {
   /** The port of the HTTPS server. */
   readonly targetPort: number;
 }
@@ -32,7 +25,7 @@ type KnownHost = (host: string) => boolean;
 export async function listenForRedirects(
   configuration: Configuration,
   store: CertificateStore,
-  { targetPort, onRequest }: RedirectOptions,
+  { targetPort, onRequest, listenOn = listenHere }: RedirectOptions,
 ): Promise<HttpServer> {
   const { host, limits, allowedHosts, tls } = configuration;
   let isKnown: KnownHost = () => false;
@@ -45,20 +38,19 @@ export async function listenForRedirects(
   server.closeIdleConnections = () => connections.closeIdle();
   const admission = limitConnections(server, configuration, false);
   answerClientErrors(server, () => []);
-  await startListening(server, host, tls.redirectPort!, 'tls.redirectPort');
-  const address = server.address() as AddressInfo;
+  const listener = await listenOn(server, { host, port: tls.redirectPort!, setting: 'tls.redirectPort' });
   const isTenantHost = tenantHostCheck(configuration.tenant);
-  const isAllowed = hostCheck(address.address, allowedHosts, isTenantHost);
+  const isAllowed = hostCheck(listener.address, allowedHosts, isTenantHost);
   // Without `allowedHosts`, a redirect could lead to any host: those of the certificate are known.
   isKnown = (name) =>
     isTenantHost(name) || (isAllowed(name) && (allowedHosts.length > 0 || isNameOf(store.current, name)));
   return {
-    port: address.port,
+    port: listener.port,
     stop: (graceMs, force) => {
       admission.closeRefused();
-      return closeServer(server, graceMs, force);
+      return closeServer({ server, listener }, graceMs, force);
     },
-    retire: (limitMs) => closeListener(server, limitMs),
+    retire: (limitMs) => closeListener(listener, limitMs),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The broadcast between the workers of one server: through the primary process, without a database. */
 import type { Broadcast, BroadcastEvent } from '@pgway/core';
 import type { Channel } from './channel.ts';
+import { workerEventLogs } from './worker-event-log.ts';
 import { type PublishedMessage, toPrimary, toWorker } from './topics.ts';
 
 type Listener = (event: BroadcastEvent) => void;
@@ -31,6 +32,7 @@ export function workerBroadcast(channel: Channel): Broadcast {
   });
   return {
     isPrivate: true,
+    openLog: workerEventLogs(channel),
     publish: (topic, payload) => {
       if (!isClosed) send(topic, payload);
     },

@@ -1,10 +1,14 @@
 /** Messages between two processes: notifications, and questions with an answer. */
+import type { Socket } from 'node:net';
 
-/** The connection of the channel, as a worker of `node:cluster` or the process of a worker provides it. */
+/** The connection of the channel, as a `ChildProcess` or the process of a worker provides it. */
 export interface ChannelPort {
-  /** Sends a message; `done` is called when it was written, with an error if it was not. */
-  send(message: object, done: (error: Error | null) => void): void;
-  receive(listener: (message: unknown) => void): void;
+  /**
+   * Sends a message; `done` is called when it was written, with an error if it was not.
+   * @param socket is sent with the message, and stays open in this process
+   */
+  send(message: object, done: (error: Error | null) => void, socket?: Socket): void;
+  receive(listener: (message: unknown, socket?: Socket) => void): void;
 }
 
 /** The question was not answered: the other process is busy, has failed, or has exited. */
@@ -22,7 +26,13 @@ type Message =
   | { readonly kind: 'ask'; readonly id: number; readonly topic: string; readonly data: unknown }
   | { readonly kind: 'answer'; readonly id: number; readonly data: unknown; readonly error: string | null };
 
-type Handler = (data: never) => unknown;
+type Handler = (data: never, socket: Socket | undefined) => unknown;
+
+interface Asked {
+  readonly topic: string;
+  readonly data: unknown;
+  readonly socket?: Socket;
+}
 
 interface Question {
   readonly resolve: (data: unknown) => void;
@@ -50,11 +60,11 @@ export class Channel {
 
   constructor(port: ChannelPort) {
     this.#port = port;
-    port.receive((message) => this.#receive(message));
+    port.receive((message, socket) => this.#receive(message, socket));
   }
 
   /** Sets the handler of a topic. Its result is the answer to a question. */
-  handle<Data>(topic: string, handler: (data: Data) => unknown): void {
+  handle<Data>(topic: string, handler: (data: Data, socket: Socket | undefined) => unknown): void {
     this.#handlers.set(topic, handler as Handler);
   }
 
@@ -79,6 +89,18 @@ export class Channel {
 
   /** @throws ChannelError without an answer in time; ChannelFullError when the question was not sent */
   ask<Answer>(topic: string, data: unknown, timeoutMs: number, bytes = 0): Promise<Answer> {
+    return this.#ask({ topic, data }, timeoutMs, bytes);
+  }
+
+  /**
+   * Asks a question with a socket, which stays open in this process.
+   * @throws as `ask`
+   */
+  askWith<Answer>(socket: Socket, topic: string, data: unknown, timeoutMs: number): Promise<Answer> {
+    return this.#ask({ topic, data, socket }, timeoutMs, 0);
+  }
+
+  #ask<Answer>({ topic, data, socket }: Asked, timeoutMs: number, bytes: number): Promise<Answer> {
     const id = ++this.#lastId;
     return new Promise<Answer>((resolve, reject) => {
       const timer = setTimeout(
@@ -87,7 +109,7 @@ export class Channel {
       );
       this.#questions.set(id, { resolve: resolve as Question['resolve'], reject, timer });
       const isFull = this.#questions.size > maxOpenQuestions;
-      if (!isFull && this.#send({ kind: 'ask', id, topic, data }, bytes)) return;
+      if (!isFull && this.#send({ kind: 'ask', id, topic, data }, bytes, socket)) return;
       this.#reject(id, new ChannelFullError('the channel is full'));
       if (!this.#isClosed) this.#overflowed();
     });
@@ -105,31 +127,35 @@ export class Channel {
     for (const id of this.#questions.keys()) this.#reject(id, new ChannelError('the process has exited'));
   }
 
-  #send(message: Message, bytes: number): boolean {
+  #send(message: Message, bytes: number, socket?: Socket): boolean {
     if (this.#isClosed || this.#unsentBytes > maxUnsentBytes) return false;
     const size = bytes + messageBytes;
     this.#unsentBytes += size;
-    this.#port.send(message, () => {
+    const sent = (): void => {
       const wasFull = this.#unsentBytes > maxUnsentBytes;
       this.#unsentBytes -= size;
       if (this.#unsentBytes === 0) this.#flushed();
       if (wasFull && this.#unsentBytes <= maxUnsentBytes) for (const listener of this.#drainedListeners) listener();
-    });
+    };
+    this.#port.send(message, sent, socket);
     return true;
   }
 
-  #receive(message: unknown): void {
+  #receive(message: unknown, socket: Socket | undefined): void {
     if (!isMessage(message)) return;
     if (message.kind === 'answer') this.#settle(message);
-    else if (message.kind === 'tell') this.#handlers.get(message.topic)?.(message.data as never);
-    else void this.#answer(message);
+    else if (message.kind === 'tell') this.#handlers.get(message.topic)?.(message.data as never, undefined);
+    else void this.#answer(message, socket);
   }
 
-  async #answer({ id, topic, data }: Extract<Message, { readonly kind: 'ask' }>): Promise<void> {
+  async #answer(
+    { id, topic, data }: Extract<Message, { readonly kind: 'ask' }>,
+    socket: Socket | undefined,
+  ): Promise<void> {
     const handler = this.#handlers.get(topic);
     try {
       if (handler === undefined) throw new ChannelError(`unknown topic ${topic}`);
-      const answer = await handler(data as never);
+      const answer = await handler(data as never, socket);
       this.#send({ kind: 'answer', id, data: answer, error: null }, sizeOf(answer));
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);

@@ -32,6 +32,7 @@ export async function runPrimary(context: CommandContext, count: number): Promis
   const shared = new SharedState(configuration, { writeLog: process.writeLog, file: reporter.outputs.file });
   const supervisor = new Supervisor({ spawn: workerSpawner(process), shared, log: reporter });
   await startWorkers(context, supervisor, planOf(configuration, count));
+  await supervisor.startOthers();
   reporter.started();
   const removeReload = process.onReload(
     reloader(context, async (next, workers) => {
@@ -49,7 +50,7 @@ function startWorkers({ lifecycle }: CommandContext, supervisor: Supervisor, pla
   void whenAborted(lifecycle.stopSignal).then(() => supervisor.interrupt());
   return lifecycle.start({
     name: 'the workers',
-    // One after the other, and some attempts more.
+    // Some attempts more.
     startTimeoutMs: 3 * plan.startTimeoutMs,
     start: async () => {
       try {

@@ -5,8 +5,10 @@ import type { BatchSink } from '../log/batch-queue.ts';
 import type { ProcessContext } from '../cli/process-context.ts';
 import { BroadcastRelay } from './broadcast.ts';
 import type { Channel } from './channel.ts';
+import { EventLogs } from './event-logs.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
 import { SharedLimits } from './shared-limits.ts';
+import { SharedListeners } from './shared-listeners.ts';
 import {
   answerTimeouts,
   type RefreshTokenUse,
@@ -30,8 +32,10 @@ export class SharedState {
   readonly #channels = new Set<Channel>();
   readonly #relay = new BroadcastRelay();
   readonly #metrics = new WorkerMetrics();
+  readonly #listeners = new SharedListeners();
   readonly #keys = memoryKeyStorage();
   readonly #limits: SharedLimits;
+  readonly #events: EventLogs;
   /** Which refresh tokens were used. */
   readonly #sessions = memorySessions();
   /** When ended sessions expire, in seconds since 1970; the first one has ended first. */
@@ -40,12 +44,14 @@ export class SharedState {
 
   constructor(configuration: Configuration, outputs: SharedOutputs) {
     this.#limits = new SharedLimits(configuration);
+    this.#events = new EventLogs(configuration);
     this.#outputs = outputs;
   }
 
   /** Takes the limits of a configuration that was loaded again. */
   configure(configuration: Configuration): void {
     this.#limits.configure(configuration);
+    this.#events.configure(configuration);
   }
 
   /** Serves the questions of a worker. */
@@ -53,8 +59,10 @@ export class SharedState {
     this.#channels.add(channel);
     this.#relay.add(channel);
     this.#metrics.add(channel);
+    this.#listeners.add(channel);
     this.#serveKeys(channel);
     this.#limits.add(channel);
+    this.#events.add(channel);
     this.#serveSessions(channel);
     channel.handle<readonly string[]>(toPrimary.invalidateCache, (routines) =>
       this.#askOthers(channel, toWorker.invalidateCache, routines),
@@ -74,7 +82,9 @@ export class SharedState {
     this.#channels.delete(channel);
     this.#relay.remove(channel);
     this.#metrics.remove(channel);
+    this.#listeners.remove(channel);
     this.#limits.remove(channel);
+    this.#events.remove(channel);
     channel.close();
   }
 

@@ -61,22 +61,33 @@ export class Supervisor {
   readonly #stop = new AbortController();
   #plan: WorkersPlan | null = null;
   #pings: NodeJS.Timeout | undefined;
+  #begin = 0;
+  #first: Member | null = null;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
   }
 
   /**
-   * Starts the first worker, then the others: an error that all would have is reported once.
+   * Starts the first worker alone: an error that all would have is reported once, and ends the start.
    * @throws WorkerStartError, WorkerCrash
    */
   async start(plan: WorkersPlan): Promise<void> {
     this.#plan = plan;
-    const begin = performance.now();
-    const first = await this.#launchFirst(plan);
-    await this.#launchOthers(plan);
-    await announce(first, performance.now() - begin);
+    this.#begin = performance.now();
+    this.#first = await this.#launchFirst(plan);
     this.#pings = setInterval(() => this.#pingAll(), timings.ping);
+  }
+
+  /** Starts the other workers. The server runs: a worker that cannot start is tried again. */
+  async startOthers(): Promise<void> {
+    const plan = this.#plan!;
+    const results = await Promise.allSettled(this.#launchOthers(plan));
+    if (this.#stop.signal.aborted) return;
+    for (const [index, result] of results.entries()) {
+      if (result.status === 'rejected') this.#retry(plan, index + 2, result.reason);
+    }
+    await announce(this.#first!, performance.now() - this.#begin);
   }
 
   /**
@@ -88,7 +99,7 @@ export class Supervisor {
     let first: Member;
     try {
       first = await this.#launch(plan, 1, true);
-      await this.#launchOthers(plan);
+      await Promise.all(this.#launchOthers(plan));
     } catch (error) {
       for (const member of this.#membersOf(plan)) this.#kill(member);
       throw error;
@@ -149,11 +160,9 @@ export class Supervisor {
     }
   }
 
-  async #launchOthers(plan: WorkersPlan): Promise<void> {
+  #launchOthers(plan: WorkersPlan): readonly Promise<Member>[] {
     const numbers = Array.from({ length: plan.count - 1 }, (_, index) => index + 2);
-    const results = await Promise.allSettled(numbers.map((worker) => this.#launch(plan, worker, false)));
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
+    return numbers.map((worker) => this.#launch(plan, worker, false));
   }
 
   /** @throws WorkerStartError, WorkerCrash */
@@ -204,7 +213,6 @@ export class Supervisor {
 
   /** Starts the worker until it runs; each failure in a row doubles the delay. */
   async #relaunch(plan: WorkersPlan, worker: number): Promise<void> {
-    const { log } = this.#options;
     for (;;) {
       const failures = this.#failures.get(worker) ?? 0;
       this.#failures.set(worker, failures + 1);
@@ -216,14 +224,26 @@ export class Supervisor {
         const member = await this.#launch(plan, worker, false);
         // The configuration was reloaded meanwhile.
         if (plan !== this.#plan) this.#retire(member);
-        else log.info(`worker ${worker} runs again (process ${member.handle.pid})`);
+        else this.#options.log.info(`worker ${worker} runs again (process ${member.handle.pid})`);
         return;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        const seconds = delayAfter(failures + 1) / 1000;
-        log.error(`worker ${worker} cannot start, and is tried again in ${seconds} s: ${errorMessage(error)}`);
+        this.#logFailure(worker, failures + 1, error);
       }
     }
+  }
+
+  #retry(plan: WorkersPlan, worker: number, error: unknown): void {
+    this.#failures.set(worker, 1);
+    this.#logFailure(worker, 1, error);
+    void this.#relaunch(plan, worker);
+  }
+
+  #logFailure(worker: number, failures: number, error: unknown): void {
+    const seconds = delayAfter(failures) / 1000;
+    this.#options.log.error(
+      `worker ${worker} cannot start, and is tried again in ${seconds} s: ${errorMessage(error)}`,
+    );
   }
 
   #retire(member: Member): void {

@@ -1,6 +1,7 @@
 /** The topics of the messages between the primary process and its workers, with the types of their data. */
-import type { LoginAttempt, LoginOutcome, RateLimitPolicy, StoredKey } from '@pgway/core';
+import type { LogContent, LogEntry, LoginAttempt, LoginOutcome, RateLimitPolicy, StoredKey } from '@pgway/core';
 import type { LoadedConfiguration } from '../config/load.ts';
+import type { ListenAddress } from '../http/listener.ts';
 
 /** The questions of workers to the primary. */
 export const toPrimary = {
@@ -22,6 +23,12 @@ export const toPrimary = {
   writeConsole: 'log.console',
   readMetrics: 'metrics.read',
   publish: 'broadcast.publish',
+  openLog: 'events.open',
+  appendEntry: 'events.append',
+  closeLog: 'events.close',
+  listen: 'listen',
+  beginListening: 'listen.begin',
+  endListening: 'listen.end',
 } as const;
 
 /** The questions and notifications of the primary to workers. */
@@ -37,6 +44,9 @@ export const toWorker = {
   invalidateCache: 'cache.invalidate',
   message: 'broadcast.message',
   gap: 'broadcast.gap',
+  logEntry: 'events.entry',
+  logLost: 'events.lost',
+  connection: 'connection',
 } as const;
 
 /** The input of a worker's start. It passes through the channel: arguments and files would show its secrets. */
@@ -83,6 +93,17 @@ export interface Announcement {
   readonly startupMs: number;
 }
 
+/** The address that a worker wants connections of, and the setting that has its port. */
+export interface ListenQuestion extends ListenAddress {
+  /** The number of connections that may wait for a worker. */
+  readonly maxWaiting: number;
+}
+
+/** Where the primary process listens, or why it cannot. */
+export type ListenAnswer =
+  | { readonly ok: true; readonly listener: number; readonly address: string; readonly port: number }
+  | { readonly ok: false; readonly message: string };
+
 export interface SessionEnd {
   readonly session: string;
   /** Seconds since 1970. */
@@ -110,6 +131,22 @@ export interface PublishedMessage {
   readonly payload: string;
   /** Whether earlier messages were dropped. */
   readonly lost: boolean;
+}
+
+/** An entry for the event log of a topic. */
+export interface AppendedEntry {
+  readonly topic: string;
+  readonly path: string;
+  readonly content: LogContent;
+  /** As in `EventLog.append`. */
+  readonly isNotification: boolean;
+  /** Whether earlier entries were dropped. */
+  readonly lost: boolean;
+}
+
+export interface EntryMessage {
+  readonly topic: string;
+  readonly entry: LogEntry;
 }
 
 export type WrittenKey = Pick<StoredKey, 'text'> & { readonly id: string };

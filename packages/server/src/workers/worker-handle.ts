@@ -1,5 +1,6 @@
 /** A worker process, as the primary process sees it. */
-import cluster, { type Worker } from 'node:cluster';
+import { type ChildProcess, fork } from 'node:child_process';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { ProcessContext } from '../cli/process-context.ts';
 import { workerProgram } from '../package-files.ts';
@@ -19,46 +20,38 @@ export interface WorkerHandle {
  * when this process has too many open files.
  */
 export function workerSpawner({ stdout, stderr }: Pick<ProcessContext, 'stdout' | 'stderr'>): () => WorkerHandle {
-  cluster.schedulingPolicy = cluster.SCHED_RR;
-  cluster.setupPrimary({
-    exec: workerProgram,
-    args: [],
-    serialization: 'advanced',
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
   return () => {
-    const worker = cluster.fork();
+    const child = fork(workerProgram, [], { serialization: 'advanced', stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
     // A message to a process that has just exited; `close` follows.
-    worker.on('error', () => undefined);
-    const streams = worker.process;
+    child.on('error', () => undefined);
     // Node.js creates no pipes when the operating system has no file left for them.
-    if (streams.stdout === undefined || streams.stderr === undefined) throw noFiles(worker);
-    forwardLines(streams.stdout!, stdout);
-    forwardLines(streams.stderr!, stderr);
+    if (child.stdout === undefined || child.stderr === undefined) throw new WorkerCrash(noFiles);
+    forwardLines(child.stdout!, stdout);
+    forwardLines(child.stderr!, stderr);
     return {
       channel: new Channel({
-        send: (message, done) => sendTo(worker, message, done),
-        receive: (listener) => void worker.on('message', listener),
+        send: (message, done, socket) => sendTo(child, { message, socket }, done),
+        receive: (listener) => void child.on('message', listener),
       }),
-      pid: worker.process.pid ?? 0,
+      pid: child.pid ?? 0,
       exited: new Promise((resolve) => {
-        worker.process.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`));
+        child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`));
       }),
-      kill: () => void worker.process.kill('SIGKILL'),
+      kill: () => void child.kill('SIGKILL'),
     };
   };
 }
 
-function noFiles({ id }: Worker): WorkerCrash {
-  // No event of the process follows that would remove it.
-  delete cluster.workers![id];
-  return new WorkerCrash(
-    'a worker cannot start, as this process has too many open files; raise its limit (ulimit -n, or LimitNOFILE of systemd)',
-  );
-}
+const noFiles =
+  'a worker cannot start, as this process has too many open files; raise its limit (ulimit -n, or LimitNOFILE of systemd)';
 
-function sendTo(worker: Worker, message: object, done: (error: Error | null) => void): void {
-  if (worker.isConnected()) worker.send(message, done);
+/** Node.js would close the socket when the process has received it, and never if the process exits before: the caller closes it. */
+function sendTo(
+  child: ChildProcess,
+  { message, socket }: { readonly message: object; readonly socket: Socket | undefined },
+  done: (error: Error | null) => void,
+): void {
+  if (child.connected) child.send(message, socket, { keepOpen: true }, done);
   else done(new Error('not connected'));
 }
 

@@ -11,6 +11,7 @@ import type { AllMetrics } from '../metrics/aggregate.ts';
 import { timeouts } from '../start.ts';
 import { Channel } from './channel.ts';
 import { openSharedServices } from './shared-services.ts';
+import { listenThroughPrimary } from './worker-listener.ts';
 import {
   type Announcement,
   answerTimeouts,
@@ -27,6 +28,8 @@ import {
 export async function runWorker(): Promise<number> {
   // A terminal and some service managers signal all processes: the primary process decides.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  // The primary process has ended: there are no further connections.
+  process.once('disconnect', () => process.exit());
   const channel = new Channel({
     send: (message, done) => {
       if (process.connected) process.send!(message, undefined, undefined, done);
@@ -89,6 +92,7 @@ async function createPart(
       provide: (read) => channel.handle(toWorker.metrics, read),
       readAll: () => channel.ask<AllMetrics>(toPrimary.readMetrics, null, answerTimeouts.primary),
     },
+    listenOn: listenThroughPrimary(channel, configuration.limits),
     onServing,
   };
 }

@@ -97,6 +97,7 @@ describe('the start', () => {
   test('the first worker alone announces; the one with the lowest number leads', async () => {
     const { supervisor, workers } = supervise(() => 'serves');
     await supervisor.start(planOf(3));
+    await supervisor.startOthers();
     await settle();
     expect(workers.map(({ start, orders, state }) => [start, orders, state])).toEqual([
       [{ worker: 1, announces: true }, ['announce'], { running: 3, configured: 3, leads: true }],
@@ -111,6 +112,36 @@ describe('the start', () => {
     const { supervisor, workers } = supervise(() => failure);
     await expect(supervisor.start(planOf(3))).rejects.toThrow('no connection');
     expect(workers).toHaveLength(1);
+  });
+
+  test('while the first worker serves, another one that cannot start is tried again, at growing intervals', async () => {
+    let behaviors: readonly Behavior[] = [failure, 'crashes', 'serves'];
+    const { supervisor, workers, lines } = supervise(({ worker }) => {
+      if (worker === 1) return 'serves';
+      const [behavior, ...others] = behaviors;
+      behaviors = others;
+      return behavior!;
+    });
+    await supervisor.start(planOf(2));
+    await supervisor.startOthers();
+    await settle();
+    expect(workers.map(({ start, orders, state }) => [start.worker, orders, state?.running])).toEqual([
+      [1, ['announce'], 1],
+      [2, [], undefined],
+    ]);
+    for (const delay of [1000, 2000]) {
+      // oxlint-disable-next-line no-await-in-loop
+      await vi.advanceTimersByTimeAsync(delay);
+      // oxlint-disable-next-line no-await-in-loop
+      await settle();
+    }
+    expect(lines).toEqual([
+      'worker 2 cannot start, and is tried again in 1 s: no connection',
+      expect.stringMatching(/^worker 2 cannot start, and is tried again in 2 s: .* has not started \(SIGSEGV\)$/),
+      expect.stringContaining('worker 2 runs again'),
+    ]);
+    expect(workers[0]!.state).toEqual({ running: 2, configured: 2, leads: true });
+    await supervisor.stop(new AbortController().signal);
   });
 
   test('a worker that exits without an error is tried five times, at growing intervals', async () => {
@@ -142,6 +173,7 @@ describe('a running worker', () => {
     let isBroken = false;
     const { supervisor, workers, lines } = supervise(() => (isBroken ? failure : 'serves'));
     await supervisor.start(planOf(2));
+    await supervisor.startOthers();
     isBroken = true;
     workers[0]!.exit('SIGKILL');
     await settle();
@@ -166,6 +198,7 @@ describe('a running worker', () => {
   test('is killed when it does not respond for 30 seconds', async () => {
     const { supervisor, workers, lines } = supervise(() => 'serves');
     await supervisor.start(planOf(2));
+    await supervisor.startOthers();
     workers[1]!.hang();
     for (let pings = 0; pings < 4; pings++) {
       // oxlint-disable-next-line no-await-in-loop
@@ -186,6 +219,7 @@ describe('a reload', () => {
   test('new workers start before the old ones end', async () => {
     const { supervisor, workers, lines } = supervise(() => 'serves');
     await supervisor.start(planOf(1));
+    await supervisor.startOthers();
     await supervisor.replace(planOf(2));
     await settle();
     expect(workers.map(({ orders }) => orders)).toEqual([['announce', 'retire'], ['announce'], []]);
@@ -199,6 +233,7 @@ describe('a reload', () => {
       workers.length > 3 && worker === 2 ? failure : 'serves',
     );
     await supervisor.start(planOf(2));
+    await supervisor.startOthers();
     await expect(supervisor.replace(planOf(2))).rejects.toThrow('no connection');
     await settle();
     expect(workers.slice(0, 2).map(({ orders }) => orders)).toEqual([['announce'], []]);
@@ -208,6 +243,7 @@ describe('a reload', () => {
   test('is killed when it does not respond after it was replaced', async () => {
     const { supervisor, workers, lines } = supervise(() => 'serves');
     await supervisor.start(planOf(1));
+    await supervisor.startOthers();
     workers[0]!.hang();
     const replaced = supervisor.replace(planOf(1));
     for (let pings = 0; pings < 5; pings++) {

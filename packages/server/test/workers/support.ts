@@ -1,5 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { folderWith } from '../support/folder.ts';
 import { bin, type Program, start } from '../support/program.ts';
 
@@ -121,6 +122,60 @@ export function startLoad(url: string, line: string, clients: number): Load {
       while (total < wanted) await new Promise<void>((resolve) => (counted = resolve));
     },
   };
+}
+
+/** Clients that send each request on a connection of its own, such as health checks of a load balancer. */
+export interface ShortConnections {
+  /** Ends the clients, and returns how many requests had each outcome: a status, `closed`, or `hangs`. */
+  stop(): Promise<Readonly<Record<string, number>>>;
+}
+
+/** Milliseconds after which a request without an answer or an end of its connection hangs. */
+const hangsAfterMs = 15_000;
+
+export function startShortConnections(url: string, line: string, clients: number): ShortConnections {
+  const outcomes: Record<string, number> = {};
+  let isRunning = true;
+  const run = async (): Promise<void> => {
+    while (isRunning) {
+      const agent = new Agent({ keepAlive: false });
+      const answer = send(url, line, { agent }).then(
+        ({ status }) => String(status),
+        () => 'closed',
+      );
+      const hang = new AbortController();
+      const hanging = sleep(hangsAfterMs, 'hangs', { signal: hang.signal }).catch(() => 'hangs');
+      // oxlint-disable-next-line no-await-in-loop
+      const outcome = await Promise.race([answer, hanging]);
+      hang.abort();
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+      agent.destroy();
+      // oxlint-disable-next-line no-await-in-loop
+      if (outcome === 'closed') await sleep(10);
+    }
+  };
+  const running = Array.from({ length: clients }, run);
+  return {
+    stop: async () => {
+      isRunning = false;
+      await Promise.all(running);
+      return outcomes;
+    },
+  };
+}
+
+/** Returns the number of descriptors of a process that are connections of a port, also those whose client has closed. */
+export async function openConnections(pid: number, port: number): Promise<number> {
+  const folder = `/proc/${pid}/fd`;
+  const [table, files] = await Promise.all([readFile('/proc/net/tcp', 'utf8'), readdir(folder)]);
+  const links = await Promise.all(files.map((file) => readlink(`${folder}/${file}`).catch(() => '')));
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const listening = '0A';
+  const inodes = table.split('\n').flatMap((line) => {
+    const [, local, , state, , , , , , inode] = line.trim().split(/\s+/);
+    return local?.endsWith(suffix) === true && state !== listening ? [`socket:[${inode}]`] : [];
+  });
+  return links.filter((link) => inodes.includes(link)).length;
 }
 
 /** Returns the running children of a process. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
@@ -5,14 +6,25 @@ import { connect as connectHttp2 } from 'node:http2';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { freePort, isRunning, untilNone, useDatabase } from '@pgway/testing';
+import { isRunning, untilNone, useDatabase } from '@pgway/testing';
 import { build as bundle } from 'rolldown';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createCertificate } from '../support/certificates.ts';
 import { folderWith } from '../support/folder.ts';
 import { bin, build, closed, start } from '../support/program.ts';
 import { defaultHashOfSecret } from '../../../core/test/auth/people.ts';
-import { cookieOf, ownPage, parseLines, send, type Server, startLoad, startWorkers } from './support.ts';
+import {
+  childrenOf,
+  cookieOf,
+  openConnections,
+  ownPage,
+  parseLines,
+  send,
+  type Server,
+  startLoad,
+  startShortConnections,
+  startWorkers,
+} from './support.ts';
 
 beforeAll(build);
 
@@ -47,7 +59,8 @@ const database = useDatabase(`
   create function shout(_text text) returns void language plpgsql as $$ begin raise info '%', _text; end $$;
   comment on function shout is 'HTTP POST
   info_path
-  info_scope all';
+  info_scope all
+  listen shouts';
 
   create function amount() returns int language sql stable as $$ select n from counter $$;
   comment on function amount is 'HTTP GET
@@ -79,6 +92,11 @@ async function startGate(connectionString: string) {
   const through = new URL(connectionString);
   through.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { connectionString: through.href, connected, open };
+}
+
+/** The process may have exited. */
+function kill(pid: number): void {
+  if (isRunning(pid)) process.kill(pid, 'SIGKILL');
 }
 
 function accessWorkers({ lines }: Server): ReadonlySet<unknown> {
@@ -147,6 +165,80 @@ describe('two workers', () => {
     await expect.poll(() => texts.map((read) => read().includes('data: hey'))).toEqual([true, true, true, true]);
   });
 
+  test('a client that reconnects to any worker, also to a new one, gets the events that it missed, once', async () => {
+    const server = await serve();
+    const shout = (text: string): Promise<unknown> =>
+      server.send('POST /api/shout', { headers: ownPage, body: { text } });
+    const first = await openStream(`${server.url}/api/shout/info`);
+    await shout('one');
+    await expect.poll(() => messages(first())).toEqual(['one']);
+    const lastId = /id: (\d+)\ndata: one/.exec(first())![1]!;
+    await shout('two');
+    await database.query("notify shouts, 'three'");
+    await expect.poll(() => messages(first())).toEqual(['one', 'two', 'three']);
+    const resume = async (): Promise<readonly string[]> => {
+      const texts = await Promise.all(
+        Array.from({ length: 4 }, () => openStream(`${server.url}/api/shout/info`, { 'last-event-id': lastId })),
+      );
+      await expect.poll(() => texts.every((text) => text().includes('data: three'))).toBe(true);
+      return texts.map((text) => text().replaceAll(/^id: .*\n/gm, ''));
+    };
+    const missed = ':\n\ndata: two\n\ndata: three\n\n';
+    expect(await resume()).toEqual([missed, missed, missed, missed]);
+    // The new workers have seen none of the events.
+    for (const pid of await server.workers()) {
+      kill(pid);
+      // oxlint-disable-next-line no-await-in-loop
+      await server.logged(`process ${pid}\\) has exited unexpectedly`);
+      // oxlint-disable-next-line no-await-in-loop
+      await expect.poll(async () => (await server.send('GET /health')).body).toContain('"workers":"ok"');
+    }
+    expect(await resume()).toEqual([missed, missed, missed, missed]);
+    server.program.child.kill('SIGHUP');
+    await server.logged('the new workers have taken over');
+    expect(await resume()).toEqual([missed, missed, missed, missed]);
+  });
+
+  test('a client that reconnects at once, 30 times, misses no event', async () => {
+    const server = await serve();
+    const received: string[] = [];
+    let lastId = '';
+    let sent = 0;
+    for (let connections = 0; connections < 30; connections++) {
+      // oxlint-disable-next-line no-await-in-loop
+      const read = await openStream(`${server.url}/api/shout/info`, lastId === '' ? {} : { 'last-event-id': lastId });
+      // oxlint-disable-next-line no-await-in-loop
+      await expect.poll(() => read()).toMatch(/^:\n/);
+      // oxlint-disable-next-line no-await-in-loop
+      await server.send('POST /api/shout', { headers: ownPage, body: { text: `${++sent}` } });
+      // Events during the disconnect are replayed.
+      // oxlint-disable-next-line no-await-in-loop
+      await expect.poll(() => messages(read()).at(-1)).toBe(String(sent));
+      read.close();
+      received.push(...messages(read()));
+      lastId = [...read().matchAll(/^id: (\d+)$/gm)].at(-1)![1]!;
+      expect(read()).not.toContain('event: gap');
+      // oxlint-disable-next-line no-await-in-loop
+      await server.send('POST /api/shout', { headers: ownPage, body: { text: `${++sent}` } });
+    }
+    const expected = Array.from({ length: sent - 1 }, (_, index) => String(index + 1));
+    expect(received).toEqual(expected);
+  });
+
+  test('a notification of the database is one event, whichever workers have received it', async () => {
+    const server = await serve();
+    const texts = await Promise.all(Array.from({ length: 4 }, () => openStream(`${server.url}/api/shout/info`)));
+    await database.query("notify shouts, 'a'");
+    await database.query("notify shouts, 'a'");
+    kill((await server.workers())[0]!);
+    await server.logged('runs again');
+    await database.query("notify shouts, 'a'");
+    await database.query("notify shouts, 'b'");
+    const living = (): readonly string[] => texts.map((text) => text()).filter((text) => text.includes('data: b'));
+    await expect.poll(() => living().length).toBeGreaterThan(0);
+    for (const text of living()) expect(messages(text)).toEqual(['a', 'a', 'a', 'b']);
+  });
+
   test('an invalidation has reached all caches when the call is answered', async () => {
     const { send } = await serve();
     const counts = async (): Promise<readonly string[]> => {
@@ -192,8 +284,6 @@ describe('two workers', () => {
 describe('the counters of two workers', () => {
   test('requests count together in rate limits, and those of a killed worker end', async () => {
     const server = await serve({
-      // Without workers, the listener is closed, and another one would have another port.
-      port: await freePort(),
       rateLimits: {
         policies: {
           few: { type: 'fixed-window', limit: 3, window: 3600 },
@@ -263,6 +353,80 @@ describe('failures', () => {
     expect([after.length, after.includes(before[0]!), after.includes(before[1]!)]).toEqual([2, false, true]);
     expect(server.program.text.stdout).toContain(`worker 1 (process ${before[0]}) has exited unexpectedly (SIGKILL)`);
     await expect.poll(async () => JSON.parse((await server.send('GET /health')).body)).toMatchObject({ status: 'ok' });
+  });
+
+  test('50 workers killed under load, also all at once, and 20 stopped: no client hangs, no descriptor is left', async () => {
+    const server = await serve({ workers: 4, gateway: { poolSize: 8 } });
+    const port = Number(new URL(server.url).port);
+    const primary = server.program.child.pid!;
+    const clients = startShortConnections(server.url, 'GET /api/hello', 16);
+    const taken = (): number => server.lines().filter(({ msg }) => msg === 'the new workers have taken over').length;
+    for (let round = 0; round < 10; round++) {
+      for (let killed = 0; killed < 5; killed++) {
+        // In every second round, no worker is left for a moment.
+        const running = await server.workers();
+        for (const pid of round % 2 === 0 ? running.slice(0, 1) : running) kill(pid);
+        if (round % 2 === 0) await server.send('GET /api/hello').catch(() => null);
+      }
+      await expect.poll(async () => (await server.workers()).length).toBeGreaterThan(0);
+      if (round % 2 === 0) continue;
+      // Old workers stop; the failures of the workers no longer delay their replacements.
+      server.program.child.kill('SIGHUP');
+      await expect.poll(taken).toBe((round + 1) / 2);
+    }
+    const outcomes = await clients.stop();
+    expect(Object.keys(outcomes).toSorted()).toEqual(['200', 'closed']);
+    const processes = async (): Promise<readonly number[]> => [primary, ...(await server.workers())];
+    const left = async (): Promise<number> => {
+      const counts = await Promise.all((await processes()).map((pid) => openConnections(pid, port).catch(() => 0)));
+      return counts.reduce((sum, count) => sum + count, 0);
+    };
+    await expect.poll(left).toBe(0);
+    expect((await server.send('GET /api/hello')).status).toBe(200);
+    server.program.child.kill('SIGTERM');
+    expect(await server.program.ended).toBe(0);
+  });
+
+  test('without a worker, connections are closed, and the port serves again when one has started', async () => {
+    const role = `workers_${randomBytes(8).toString('hex')}`;
+    await database.query(`create role ${role} login password 'secret'`);
+    onTestFinished(() => database.query(`drop role ${role}`).then(() => undefined));
+    const url = new URL(database.connectionString);
+    Object.assign(url, { username: role, password: 'secret' });
+    const server = await serve({ connectionString: url.href });
+    await database.query(`alter role ${role} nologin`);
+    for (const pid of await server.workers()) kill(pid);
+    await server.logged('cannot start');
+    await expect(server.send('GET /api/hello')).rejects.toThrow(/socket hang up|ECONNRESET/);
+    await database.query(`alter role ${role} login`);
+    await server.logged('runs again');
+    expect((await server.send('GET /api/hello')).status).toBe(200);
+  });
+
+  test('a worker that cannot start while the first one serves does not end the server', async () => {
+    const folder = await folderWith({
+      'pgway.json': { port: 0, workers: 2, log: { format: 'json' }, connectionString: database.connectionString },
+    });
+    const program = start(folder, [process.execPath, bin]);
+    const workers = (): Promise<readonly number[]> => childrenOf(program.child.pid!);
+    await expect.poll(() => workers().then(({ length }) => length), { interval: 5 }).toBe(2);
+    process.kill((await workers()).at(-1)!, 'SIGKILL');
+    const [, url] = await program.until(/"url":"(http[^"]+)".*"msg":"ready"/);
+    expect((await send(url!, 'GET /api/hello')).status).toBe(200);
+    await program.until(/worker 2 cannot start, and is tried again in 1 s: [^"]*\(SIGKILL\)/);
+    await program.until(/worker 2 runs again/);
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toBe(0);
+  });
+
+  test('a client that sends half a request head is disconnected after headersTimeout', async () => {
+    const server = await serve({ limits: { headersTimeout: 1 } });
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    socket.write('GET /api/hello HTTP/1.1\r\nhost: localhost\r\n');
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    await once(socket, 'close');
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   test('no process is left when the primary is killed', async () => {
@@ -468,16 +632,25 @@ describe('SIGTERM', () => {
   });
 });
 
-/** Opens an event stream; returns a function for its text so far. */
-function openStream(url: string): Promise<() => string> {
+interface OpenStream {
+  /** Returns the text so far. */
+  (): string;
+  close(): void;
+}
+
+function openStream(url: string, headers: Readonly<Record<string, string>> = {}): Promise<OpenStream> {
   return new Promise((resolve, reject) => {
-    const stream = get(url, { agent: false }, (response) => {
+    const stream = get(url, { agent: false, headers }, (response) => {
       let text = '';
       response.on('data', (chunk: Buffer) => (text += chunk.toString()));
       response.on('error', () => undefined);
-      resolve(() => text);
+      resolve(Object.assign(() => text, { close: () => void stream.destroy() }));
     });
     stream.on('error', reject);
     onTestFinished(() => void stream.destroy());
   });
+}
+
+function messages(text: string): readonly string[] {
+  return [...text.matchAll(/^data: (.*)$/gm)].map(([, message]) => message!);
 }

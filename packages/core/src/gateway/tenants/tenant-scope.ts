@@ -31,6 +31,9 @@ export function tenantBroadcast(broadcast: Broadcast, tenant: string): Broadcast
     isPrivate: true,
     publish: (topic, payload) => broadcast.publish(prefixed(tenant, topic), payload),
     subscribe: (topic, receive) => broadcast.subscribe(prefixed(tenant, topic), receive),
+    ...(broadcast.openLog === undefined
+      ? {}
+      : { openLog: (topic, listener) => broadcast.openLog!(prefixed(tenant, topic), listener) }),
     health: () => broadcast.health(),
     close: () => Promise.resolve(),
   };

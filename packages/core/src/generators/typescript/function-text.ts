@@ -4,6 +4,7 @@ import { pathParts } from '../client-endpoint.ts';
 import { commentBlock } from './comment-block.ts';
 import type { ClientFunction } from './client-model.ts';
 import { consistencyHeaders, isWrite } from './consistency-runtime.ts';
+import { customHeaderMembers } from './event-runtime.ts';
 import type { TypescriptClientOptions } from './options.ts';
 import { fetchExpression, sendsBigints, splitsRequest, usesBody, usesQuery } from './runtime.ts';
 import { bigintShape } from './bigint-shape.ts';
@@ -170,9 +171,12 @@ function eventSourceText(
   tsOnly: TypeScriptOnly,
 ): readonly string[] {
   if (events === null || !exportEventSources) return [];
-  const parameter = `executionId${tsOnly(': string')} = ""`;
+  const parameters = `executionId${tsOnly(': string')} = "", options${tsOnly(': IStreamOptions')} = {}`;
   const url = `_baseUrl + ${stringLiteral(events)} + (executionId === "" ? "" : \`?\${executionId}\`)`;
-  return [`export const ${eventSourceName} = (${parameter})${tsOnly(': EventSource')} => new EventSource(${url});`, ''];
+  return [
+    `export const ${eventSourceName} = (${parameters})${tsOnly(': EventStream')} => new EventStream(${url}, options);`,
+    '',
+  ];
 }
 
 /** Returns the members of `RequestInit`. */
@@ -185,7 +189,7 @@ function requestInit(fn: ClientFunction, options: TypescriptClientOptions): read
   const headers = [
     ...(type === null ? [] : [`"Content-Type": ${stringLiteral(type)}`]),
     ...(options.readOwnWrites ? [consistencyHeaders(endpoint)] : []),
-    ...Object.entries(options.customHeaders).map(([name, expression]) => `${stringLiteral(name)}: ${expression}`),
+    ...customHeaderMembers(options),
     ...(xsrfTokenHeaderName !== null && changes
       ? [`...(options.xsrfToken === undefined ? {} : { ${stringLiteral(xsrfTokenHeaderName)}: options.xsrfToken })`]
       : []),

@@ -51,7 +51,7 @@ export interface TypescriptClientOptions extends NamingOptions {
   readonly skipTypes: boolean;
   /** Merges interfaces with the same members. */
   readonly uniqueModels: boolean;
-  /** Exports functions that open the event streams of endpoints, as `EventSource`. */
+  /** Exports functions that open the event streams of endpoints. Their result has the members of `EventSource`, and sends `customHeaders`. */
   readonly exportEventSources: boolean;
   /** Import statements to add, for example for `customHeaders` and `defaultJsonType`. */
   readonly customImports: readonly string[];

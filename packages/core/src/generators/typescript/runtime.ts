@@ -6,6 +6,7 @@ import { isInherited, type TypeScriptOnly } from './type-text.ts';
 import { batchTexts } from './batch-runtime.ts';
 import { consistencyText } from './consistency-runtime.ts';
 import { bigintShape, typeShape } from './bigint-shape.ts';
+import { eventStreamText, followText, readEventsText } from './event-runtime.ts';
 import { sendFilesText } from './upload-runtime.ts';
 
 /** Returns the constants and helpers that the functions of a module use. */
@@ -38,6 +39,8 @@ export function runtime(
     ...uses('signedIn', functions.some(isLogin)),
     ...uses('sendFiles', functions.some(isUpload)),
     ...uses('follow', functions.some(hasEvents)),
+    ...uses('readEvents', functions.some(hasEvents)),
+    ...uses('eventStream', options.exportEventSources && functions.some(hasEvents)),
     ...uses('query', definesQuery),
     ...uses('segment', inPath),
     ...uses('text', definesQuery || inPath),
@@ -149,33 +152,9 @@ async function _problem(response${tsOnly(': Response')})${tsOnly(': Promise<IPro
   }
 }`,
   sendFiles: sendFilesText,
-  follow: (tsOnly) => `/** Opens the event stream of a call. A random id connects the call and the stream. */
-async function _follow(url${tsOnly(': string')}, { onMessage, headers }${tsOnly(': IEventOptions')})${tsOnly(': Promise<{ headers: Record<string, string>; end: () => void }>')} {
-  if (onMessage === undefined) return { headers: {}, end: () => undefined };
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const id = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  const ended = new AbortController();
-  const response = await fetch(\`\${url}?\${id}\`, { headers: { Accept: "text/event-stream", ...headers }, signal: ended.signal });
-  const problem = await _problem(response);
-  if (problem !== null) throw new GatewayError(problem, response.headers);
-  _readMessages(response, onMessage).catch(() => undefined);
-  // The last messages may arrive after the response.
-  return { headers: { "X-Gateway-ID": id }, end: () => void setTimeout(() => ended.abort(), 1000) };
-}
-
-async function _readMessages(response${tsOnly(': Response')}, onMessage${tsOnly(': (message: string) => void')})${tsOnly(': Promise<void>')} {
-  const reader = response.body${tsOnly('!')}.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    const events = (rest + next.value).split("\\n\\n");
-    rest = events.pop() ?? "";
-    for (const event of events) {
-      const lines = event.split("\\n");
-      const data = lines.filter((line) => line.startsWith("data: ")).map((line) => line.slice(6));
-      if (data.length > 0 && !lines.some((line) => line.startsWith("event: "))) onMessage(data.join("\\n"));
-    }
-  }
-}`,
+  follow: followText,
+  readEvents: readEventsText,
+  eventStream: eventStreamText,
   newKey: (tsOnly) => `/** \`crypto.randomUUID\` exists in secure contexts only. */
 function _newKey()${tsOnly(': string')} {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");

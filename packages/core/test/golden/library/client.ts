@@ -158,22 +158,120 @@ async function _follow(url: string, { onMessage, headers }: IEventOptions): Prom
   const response = await fetch(`${url}?${id}`, { headers: { Accept: "text/event-stream", ...headers }, signal: ended.signal });
   const problem = await _problem(response);
   if (problem !== null) throw new GatewayError(problem, response.headers);
-  _readMessages(response, onMessage).catch(() => undefined);
+  _readEvents(response, (type, data) => {
+    if (type === "message") onMessage(data);
+  }).catch(() => undefined);
   // The last messages may arrive after the response.
   return { headers: { "X-Gateway-ID": id }, end: () => void setTimeout(() => ended.abort(), 1000) };
 }
 
-async function _readMessages(response: Response, onMessage: (message: string) => void): Promise<void> {
+/** Reads server-sent events. An id may have no event. */
+async function _readEvents(response: Response, receive: (type: string, data: string, id: string) => void, receiveId: (id: string) => void = () => undefined): Promise<void> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
+  let id = "";
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     const events = (rest + next.value).split("\n\n");
     rest = events.pop() ?? "";
     for (const event of events) {
       const lines = event.split("\n");
-      const data = lines.filter((line) => line.startsWith("data: ")).map((line) => line.slice(6));
-      if (data.length > 0 && !lines.some((line) => line.startsWith("event: "))) onMessage(data.join("\n"));
+      const values = (field: string) => lines.filter((line) => line.startsWith(field)).map((line) => line.slice(field.length));
+      const data = values("data: ");
+      id = values("id: ").at(-1) ?? id;
+      receiveId(id);
+      if (data.length > 0) receive(values("event: ")[0] ?? "message", data.join("\n"), id);
     }
+  }
+}
+
+export interface IStreamOptions {
+  /** Closes the stream. */
+  signal?: AbortSignal | undefined;
+  headers?: Record<string, string> | undefined;
+}
+
+/**
+ * An event stream with the members of `EventSource`, and with the headers of calls. It connects again by itself, and gets the events that
+ * it has missed. An event `error` with a `problem` is the last one: the server refuses the stream.
+ */
+export class EventStream extends EventTarget {
+  readonly url: string;
+  /** 0: connecting; 1: open; 2: closed. */
+  readyState: number = 0;
+  onopen: ((event: Event) => void) | null = null;
+  onmessage: ((event: MessageEvent<string>) => void) | null = null;
+  onerror: ((event: Event & { problem?: IProblem }) => void) | null = null;
+  private readonly _closed = new AbortController();
+  private _lastId = "";
+  private _wake: () => void = () => undefined;
+
+  constructor(url: string, { headers, signal }: IStreamOptions = {}) {
+    super();
+    this.url = url;
+    this.addEventListener("open", (event) => this.onopen?.(event));
+    this.addEventListener("message", (event) => this.onmessage?.(event));
+    this.addEventListener("error", (event) => this.onerror?.(event));
+    signal?.addEventListener("abort", () => this.close(), { once: true });
+    if (signal?.aborted) this.close();
+    void this._run(headers);
+  }
+
+  override addEventListener(type: "open" | "error", listener: (event: Event & { problem?: IProblem }) => void, options?: boolean | AddEventListenerOptions): void;
+  override addEventListener(type: string, listener: (event: MessageEvent<string>) => void, options?: boolean | AddEventListenerOptions): void;
+  override addEventListener(type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | AddEventListenerOptions): void;
+  override addEventListener(type: string, listener: unknown, options?: boolean | AddEventListenerOptions): void {
+    super.addEventListener(type, listener as EventListener | null, options);
+  }
+
+  close(): void {
+    this.readyState = 2;
+    this._closed.abort();
+    this._wake();
+  }
+
+  private async _run(headers: Record<string, string> | undefined): Promise<void> {
+    for (let delay = 1000; this.readyState !== 2; delay = Math.min(2 * delay, 30000)) {
+      try {
+        const response = await fetch(this.url, { headers: { Accept: "text/event-stream", ...headers, ...(this._lastId === "" ? {} : { "Last-Event-ID": this._lastId }) }, cache: "no-store", signal: this._closed.signal });
+        const problem = await _problem(response);
+        if (problem === null) {
+          delay = 500;
+          await this._read(response);
+        } else if (problem.status < 500 && problem.status !== 429) {
+          this.close();
+          this.dispatchEvent(Object.assign(new Event("error"), { problem }));
+        }
+      } catch {
+        // The connection was lost.
+      }
+      await this._pause(delay);
+    }
+  }
+
+  private async _read(response: Response): Promise<void> {
+    this.readyState = 1;
+    this.dispatchEvent(new Event("open"));
+    await _readEvents(
+      response,
+      (type, data, lastEventId) => {
+        if (this.readyState === 1) this.dispatchEvent(new MessageEvent(type, { data, lastEventId }));
+      },
+      (id) => void (this._lastId = id || this._lastId),
+    );
+  }
+
+  /** Clients do not come back at once, all at the same time. */
+  private async _pause(delay: number): Promise<void> {
+    if (this.readyState === 2) return;
+    this.readyState = 0;
+    this.dispatchEvent(new Event("error"));
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, delay * (0.5 + Math.random() / 2));
+      this._wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 }
 
@@ -675,7 +773,7 @@ export async function readingList(
   return (await response.json()) as IReadingListResponse[];
 }
 
-export const reindexShelvesEvents = (executionId: string = ""): EventSource => new EventSource(_baseUrl + "/api/reindex-shelves/info" + (executionId === "" ? "" : `?${executionId}`));
+export const reindexShelvesEvents = (executionId: string = "", options: IStreamOptions = {}): EventStream => new EventStream(_baseUrl + "/api/reindex-shelves/info" + (executionId === "" ? "" : `?${executionId}`), options);
 
 /**
  * public.reindex_shelves(_branch_id integer)

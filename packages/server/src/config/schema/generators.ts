@@ -58,7 +58,7 @@ export const typescriptClientSection = z
     uniqueModels: flag(client.uniqueModels, 'Merges interfaces with the same members.'),
     exportEventSources: flag(
       client.exportEventSources,
-      'Exports functions that open the event streams of endpoints, as `EventSource`.',
+      'Exports functions that open the event streams of endpoints. Their result has the members of `EventSource`, and sends `customHeaders`.',
     ),
     customImports: textList(
       client.customImports,
