@@ -190,6 +190,28 @@ describe('behind a reverse proxy', () => {
     await gateway.close();
   });
 
+  test('the cookie is Secure if the public origin is https, whatever the connection', async () => {
+    const attributes = async (publicOrigin: string): Promise<unknown> => {
+      const gateway = await startGateway(people, {
+        authentication: {
+          cookie: true,
+          externalSignIn: {
+            providers: { company: { issuer: 'https://id.example.org', clientId: 'x', clientSecret: 'x' } },
+            loginCommand: 'select 1',
+            publicOrigin,
+          },
+        },
+      });
+      const { headers } = await gateway.send('POST /api/login', login);
+      await gateway.close();
+      return headers.getSetCookie()[0]!.includes('; Secure');
+    };
+    expect([await attributes('https://app.example.org'), await attributes('http://localhost:8080')]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   test('an invalid proxy address stops the start', async () => {
     const gateway = await startGateway(people);
     await expect(

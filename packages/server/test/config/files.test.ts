@@ -274,4 +274,28 @@ describe('contradictions are reported at once', () => {
       'typescriptClient.filePath: "a.ts" has no {0} for the schema, which bySchema needs; add it, as in "a{0}.ts"',
     ]);
   });
+
+  test.each<readonly [object, boolean]>([
+    [{ host: '0.0.0.0' }, true],
+    [{ authentication: { production: true } }, true],
+    [{}, false],
+    [{ host: '0.0.0.0', authentication: { production: false } }, false],
+    [{ host: '0.0.0.0', authentication: { trustedProxies: ['loopback'] } }, false],
+    [{ host: '0.0.0.0', tls: { certificate: 'a.crt', key: 'a.key' } }, false],
+    [{ host: '0.0.0.0', cookie: { enabled: true, secure: 'always' } }, false],
+    [{ host: '0.0.0.0', externalSignIn: { publicOrigin: 'https://app.example.org' } }, false],
+    [{ host: '0.0.0.0', externalSignIn: { publicOrigin: 'http://localhost' } }, true],
+  ])('of cookies whose connections production cannot know: %j', async (settings, isRefused) => {
+    const issues = await issuesOf({
+      files: { 'pgway.json': { connectionString: 'x', cookie: { enabled: true }, ...settings } },
+    }).catch(() => []);
+
+    expect(issues).toEqual(
+      isRefused
+        ? [
+            'cookie.secure: the server cannot know whether browsers use https, and would send session cookies without Secure; enable tls, list the proxy in authentication.trustedProxies, set cookie.secure to "always", or authentication.production to false for development',
+          ]
+        : [],
+    );
+  });
 });
