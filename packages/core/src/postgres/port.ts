@@ -1,4 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
+import type { Diagnostics, Notice } from './diagnostics.ts';
+
+export type { Diagnostics, Notice };
 
 /** The database port: the interface of this module to the rest of the gateway. */
 
@@ -39,6 +42,12 @@ export interface RowSink {
   rowMessages?(messages: Uint8Array): number;
   /** Called between rows, when all bytes that have arrived are processed; false pauses as in `row`. */
   chunkEnd?(): boolean;
+}
+
+/** The client of a call whose rows are sent while they arrive. */
+export interface RowReader {
+  /** When the client has last taken bytes, by `performance.now()`; 0 before. */
+  readonly progressedAt: number;
 }
 
 export interface Step {
@@ -84,6 +93,8 @@ export interface Call {
   readonly atomic?: boolean;
   /** The isolation level of an atomic call; absent: `default_transaction_isolation` of the session. */
   readonly isolation?: IsolationLevel;
+  /** The client that reads the rows. Absent: `CallHandle.resume` alone shows its progress. */
+  readonly reader?: RowReader;
   /** Milliseconds after the call is sent; 0 means no timeout. Null: the `statement_timeout` of its session. */
   readonly timeout: number | null;
   /** Null: the `plan_cache_mode` of the session at its start. Default null. */
@@ -226,6 +237,11 @@ export interface Database extends Runner, TransactionSource {
   close(): Promise<void>;
 }
 
+/** Returns the connections that uploads may hold while they wait for their clients, and so may responses: half of a pool, at least one. */
+export function clientShare(size: number): number {
+  return Math.max(1, Math.floor(size / 2));
+}
+
 /** A position in the write-ahead log of the primary. Its members are hexadecimal digits of fixed length, which compare like numbers. */
 export interface WalPosition {
   /** 8 digits. A new timeline begins when a standby is promoted. */
@@ -306,28 +322,6 @@ export interface ConnectionConfiguration {
   connectionTimeoutMillis: number;
   ssl: boolean | ConnectionOptions;
 }
-
-/** The fields of an ErrorResponse or NoticeResponse. PostgreSQL manual, "Error and Notice Message Fields". */
-export interface Diagnostics {
-  readonly severity: string;
-  /** SQLSTATE, five characters. */
-  readonly code: string;
-  readonly message: string;
-  readonly detail?: string;
-  readonly hint?: string;
-  readonly position?: string;
-  readonly where?: string;
-  readonly schema?: string;
-  readonly table?: string;
-  readonly column?: string;
-  readonly dataType?: string;
-  readonly constraint?: string;
-  readonly file?: string;
-  readonly line?: string;
-  readonly routine?: string;
-}
-
-export type Notice = Diagnostics;
 
 /** An ErrorResponse of PostgreSQL. */
 export class DatabaseError extends Error {
