@@ -37,7 +37,7 @@ const login = `${prefix}login`;
 afterAll(() => dropRoles(prefix));
 
 test('identity columns in a schema without USAGE do not stop the start', async () => {
-  const { connectionString, drop } = await freshDatabase(`
+  const hidden = await freshDatabase(`
     create role ${login} login password 'secret';
     create schema hidden;
     create table hidden.counted (id int generated always as identity primary key, name text);
@@ -45,8 +45,8 @@ test('identity columns in a schema without USAGE do not stop the start', async (
     create view public.items as select * from public.item;
     grant select, insert on public.item, public.items to ${login};
   `);
-  onTestFinished(drop);
-  const own = new URL(connectionString);
+  onTestFinished(() => hidden.drop());
+  const own = new URL(hidden.connectionString);
   own.username = login;
   own.password = 'secret';
   const { url } = await serve(own.href);
