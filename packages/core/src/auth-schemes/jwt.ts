@@ -219,11 +219,19 @@ class Jwt {
   }
 }
 
+/** Returns null for a scheme without logins. */
+function ownIssuerOf(
+  { signingKey = null }: JwtSchemeOptions,
+  issuers: readonly string[] | null,
+): JwtRules['ownIssuer'] {
+  return signingKey === null ? null : issuers?.[0];
+}
+
 function rulesOf(options: JwtSchemeOptions, keys: readonly JwtKeyPair[]): JwtRules {
   const { name, jwks = null, type = null, maxTokenAge = null, clockTolerance = 30, requireExpiry = true } = options;
   const { claims = {}, userIdClaim = 'id', report = () => undefined, now = Date.now } = options;
   const [issuers, audiences] = [toArray(options.issuer), toArray(options.audience)];
-  const ownIssuer = (options.signingKey ?? null) === null ? null : issuers?.[0];
+  const ownIssuer = ownIssuerOf(options, issuers);
   const rules = { name, keys, jwks, issuers, ownIssuer, audiences, clockTolerance, requireExpiry, maxTokenAge, type };
   return Object.freeze({ ...rules, claims, userIdClaim, report, now });
 }

@@ -2,6 +2,9 @@ import type { PipelinedRequest } from './pipeline.ts';
 import { ProtocolViolation } from './message-parser.ts';
 import type { Diagnostics } from './port.ts';
 
+/** The transaction status "I" (idle) of a ReadyForQuery. */
+export const idleStatus = 0x49;
+
 /**
  * Passes a message of a response to its request.
  * @throws ProtocolViolation for an unexpected message, such as CopyInResponse: the server would take the Sync that was already

@@ -35,6 +35,12 @@ export class CallQueue {
     return this.#ordinary[0];
   }
 
+  /** The time since which the oldest call has waited, by `performance.now()`; infinite without a call. */
+  get oldestSince(): number {
+    const [ordinary, blocking, transaction] = [this.#ordinary[0], this.#blocking[0], this.#transactions[0]];
+    return Math.min(ordinary?.since ?? Infinity, blocking?.since ?? Infinity, transaction?.since ?? Infinity);
+  }
+
   push(queued: QueuedCall): void {
     this.#queueFor(queued).push(queued);
   }

@@ -55,6 +55,8 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   /** The statement was cancelled because of the timeout of the call. */
   hasTimedOut = false;
   #isStalled = false;
+  /** When the sink has applied back-pressure, by `performance.now()`. */
+  #stalledAt = 0;
   /** Whether the time of the call has a part of its client, which has read slowly. */
   #hasStalled = false;
   /** The call runs on another connection: its outcome here is dropped. */
@@ -101,8 +103,14 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   }
 
   set isStalled(isStalled: boolean) {
+    if (isStalled && !this.#isStalled) this.#stalledAt = performance.now();
     this.#isStalled = isStalled;
     this.#hasStalled ||= isStalled;
+  }
+
+  /** The last progress of the client of a stalled call, by `performance.now()`. */
+  get progressedAt(): number {
+    return Math.max(this.#stalledAt, this.call.reader?.progressedAt ?? 0);
   }
 
   /** Returns false when the call was already abandoned. */
@@ -337,4 +345,10 @@ export function canAppendCall(requests: readonly PipelinedRequest[], now: number
   if (first !== undefined && now - first.startedAt > maxShareAgeMs) return false;
   for (const request of requests) if (!request.mayBeFollowed) return false;
   return true;
+}
+
+/** Returns the call that holds its connection because its client does not read; null for none. */
+export function findStalledCall(requests: readonly PipelinedRequest[]): CallRequest | null {
+  const [first] = requests;
+  return requests.length === 1 && first instanceof CallRequest && first.isStalled && !first.isObsolete ? first : null;
 }

@@ -20,6 +20,7 @@ import {
   type Value,
 } from './port.ts';
 import { CallTransaction, SessionConnection } from './transaction.ts';
+import { StalledCalls } from './stalled-calls.ts';
 import { isTransient } from './target-session-attributes.ts';
 import type { Session } from './session.ts';
 
@@ -77,6 +78,7 @@ export class Pool implements Database {
     blocking: () => mayBlock(this.#sessions, this.#options.size),
     transaction: () => mayReserve(this.#sessions, this.#options.size),
   };
+  readonly #stalledCalls: StalledCalls;
   /** The session that received the latest call. */
   #batchSession: Session | null = null;
   /** Milliseconds of expected work in the batch of that session. */
@@ -96,6 +98,7 @@ export class Pool implements Database {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#stalledCalls = new StalledCalls(this.#sessions, this.#queue, options.size);
     this.#checkTimer = setInterval(() => this.#checkTimeouts(), checkIntervalMs);
     this.#checkTimer.unref();
   }
@@ -355,6 +358,7 @@ export class Pool implements Database {
     const now = performance.now();
     const { size } = this.#sessions;
     for (const session of this.#sessions.keys()) session.checkTimeouts(now);
+    this.#stalledCalls.check(now);
     // A server did not answer: calls on its idle connections would also wait until they time out.
     if (this.#sessions.size < size)
       for (const { session } of this.#idle.splice(0)) session.destroy('it may not answer');

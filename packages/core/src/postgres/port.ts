@@ -1,7 +1,8 @@
 import type { ConnectionOptions } from 'node:tls';
+import type { Diagnostics, Notice } from './diagnostics.ts';
 import type { RoutineGuard } from './routine-guard.ts';
 
-export type { RoutineGuard } from './routine-guard.ts';
+export type { Diagnostics, Notice, RoutineGuard };
 export { ColumnMismatch, RoutineChanged } from './stale-errors.ts';
 
 /** The database port: the interface of this module to the rest of the gateway. */
@@ -49,6 +50,12 @@ export interface RowSink {
   chunkEnd?(): boolean;
 }
 
+/** The client of a call whose rows are sent while they arrive. */
+export interface RowReader {
+  /** When the client has last taken bytes, by `performance.now()`; 0 before. */
+  readonly progressedAt: number;
+}
+
 export interface Step {
   readonly statement: Statement;
   readonly values: readonly Value[];
@@ -94,6 +101,8 @@ export interface Call {
   readonly atomic?: boolean;
   /** The isolation level of an atomic call; absent: `default_transaction_isolation` of the session. */
   readonly isolation?: IsolationLevel;
+  /** The client that reads the rows. Absent: `CallHandle.resume` alone shows its progress. */
+  readonly reader?: RowReader;
   /** Milliseconds after the call is sent; 0 means no timeout. Null: the `statement_timeout` of its session. */
   readonly timeout: number | null;
   /** Null: the `plan_cache_mode` of the session at its start. Default null. */
@@ -236,6 +245,11 @@ export interface Database extends Runner, TransactionSource {
   close(): Promise<void>;
 }
 
+/** Returns the connections that uploads may hold while they wait for their clients, and so may responses: half of a pool, at least one. */
+export function clientShare(size: number): number {
+  return Math.max(1, Math.floor(size / 2));
+}
+
 /** A position in the write-ahead log of the primary. Its members are hexadecimal digits of fixed length, which compare like numbers. */
 export interface WalPosition {
   /** 8 digits. A new timeline begins when a standby is promoted. */
@@ -316,28 +330,6 @@ export interface ConnectionConfiguration {
   connectionTimeoutMillis: number;
   ssl: boolean | ConnectionOptions;
 }
-
-/** The fields of an ErrorResponse or NoticeResponse. PostgreSQL manual, "Error and Notice Message Fields". */
-export interface Diagnostics {
-  readonly severity: string;
-  /** SQLSTATE, five characters. */
-  readonly code: string;
-  readonly message: string;
-  readonly detail?: string;
-  readonly hint?: string;
-  readonly position?: string;
-  readonly where?: string;
-  readonly schema?: string;
-  readonly table?: string;
-  readonly column?: string;
-  readonly dataType?: string;
-  readonly constraint?: string;
-  readonly file?: string;
-  readonly line?: string;
-  readonly routine?: string;
-}
-
-export type Notice = Diagnostics;
 
 /** An ErrorResponse of PostgreSQL. */
 export class DatabaseError extends Error {

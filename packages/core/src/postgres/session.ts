@@ -5,6 +5,7 @@ import {
   readNotification,
   handleResponseMessage,
   checkUnsolicitedMessage,
+  idleStatus,
 } from './backend-messages.ts';
 import { type PipelinedRequest, MaintenanceRequest, Pipeline, SocketFlow, writeMessages } from './pipeline.ts';
 import { MessageParser, ProtocolViolation } from './message-parser.ts';
@@ -23,7 +24,7 @@ import { PreparedStatements } from './prepared-statements.ts';
 import { CallPreparation } from './call-preparation.ts';
 import { selectPlanMode } from './plan-mode.ts';
 import { settleLostRequests, requeueFollowers, type Requeue, requeueTainted } from './requeue.ts';
-import { canAppendCall, CallRequest } from './call-request.ts';
+import { canAppendCall, CallRequest, findStalledCall } from './call-request.ts';
 import { SessionState } from './session-state.ts';
 
 /** The callbacks of a session to its owner: the pool, the listener or a host-provided connection. */
@@ -46,9 +47,6 @@ export interface SessionEvents {
   /** Sends a CancelRequest on a separate connection; resolves when the server has closed that connection. */
   cancel(): Promise<void>;
 }
-
-/** The transaction status "I" (idle) of a ReadyForQuery. */
-const idleStatus = 0x49;
 
 /**
  * The extended query protocol on a connection that is open and idle. Each call in the pipeline ends with its own Sync,
@@ -127,6 +125,10 @@ export class Session {
   /** Whether a call in the pipeline may block. */
   get mayBlock(): boolean {
     return this.isReserved || this.#requests.some(({ pending }) => pending?.call.mayBlock === true);
+  }
+
+  get stalledCall(): CallRequest | null {
+    return findStalledCall(this.#requests);
   }
 
   get isIdle(): boolean {

@@ -252,6 +252,7 @@ function runOn(
       // A COMMIT inside a procedure would end the settings of the call, its role among them.
       atomic: endpoint.kind === 'procedure',
       timeout: endpoint.timeoutMs ?? defaultTimeout(context, isHostConnection),
+      reader: writer,
       plan: call.plan,
       notice,
       done: (elapsed, changedSetting) => {

@@ -1,4 +1,4 @@
-import type { CallHandle, RowSink } from '../postgres/port.ts';
+import type { CallHandle, RowReader, RowSink } from '../postgres/port.ts';
 import type { ByteSink, ByteSource, ReusableMemory } from '../http/response.ts';
 import { ByteBuffer } from './byte-buffer.ts';
 import { getRowEncoder } from './row-encoder.ts';
@@ -9,6 +9,11 @@ import type { Format } from './format.ts';
 export const maxWholeBytes: number = 128 * 1024;
 /** Milliseconds that rows of a small response may wait for more, once `bufferRows` of them are there. */
 const maxDelayMs = 20;
+/**
+ * Bytes that wait for the client before PostgreSQL is asked to pause. A response whose rest is smaller does not hold its connection until
+ * the client has read it.
+ */
+const maxQueuedBytes = 1024 * 1024;
 /** Bytes that may pile up for a client that reads more slowly than the others on its database connection. */
 const maxUnsentBytes = 32 * 1024 * 1024;
 const streamChunkBytes = 64 * 1024;
@@ -42,7 +47,7 @@ export interface SizeLimit {
 }
 
 /** Turns the rows of a call into the bytes of its response, with back-pressure from the client to PostgreSQL. */
-export class ResponseWriter implements RowSink, ByteSource {
+export class ResponseWriter implements RowSink, RowReader, ByteSource {
   readonly #format: Format;
   readonly #bufferRows: number;
   readonly #holdLimit: SizeLimit | null;
@@ -58,8 +63,6 @@ export class ResponseWriter implements RowSink, ByteSource {
   #state: 'collecting' | 'streaming' | 'ended' = 'collecting';
   /** Null until the response is a stream. */
   #streamWriter: StreamWriter | null = null;
-  /** Bytes that arrived after the client had asked for a pause. */
-  #unsentBytes = 0;
   readonly #slowClientTimeout: number;
   /** The size of the response so far, in bytes. */
   bytesOut = 0;
@@ -76,6 +79,10 @@ export class ResponseWriter implements RowSink, ByteSource {
   /** The rows with content so far. */
   get rows(): number {
     return this.#rows;
+  }
+
+  get progressedAt(): number {
+    return this.#streamWriter === null ? 0 : this.#streamWriter.progressedAt;
   }
 
   /** Sets the call to resume and cancel. */
@@ -170,12 +177,10 @@ export class ResponseWriter implements RowSink, ByteSource {
   }
 
   #resumeCall(): void {
-    if (this.#state !== 'streaming' || this.#streamWriter!.isFull) return;
-    this.#unsentBytes = 0;
-    this.#handle?.resume();
+    if (this.#state === 'streaming' && this.#streamWriter!.queuedBytes <= maxQueuedBytes) this.#handle?.resume();
   }
 
-  /** Writes the buffered rows to the stream; false when the client cannot take more for now. */
+  /** Writes the buffered rows to the stream; false when too many bytes wait for the client. */
   #flush(): boolean {
     if (this.#state === 'ended') return true;
     const streamWriter = this.#streamWriter ?? this.#startStream();
@@ -183,10 +188,11 @@ export class ResponseWriter implements RowSink, ByteSource {
     this.#pending = 0;
     this.bytesOut += size;
     const { bytes, memory } = this.#out.take(streamChunkBytes);
-    if (streamWriter.write(bytes, memory)) return true;
-    this.#unsentBytes += size;
+    streamWriter.write(bytes, memory);
+    const { queuedBytes } = streamWriter;
+    if (queuedBytes <= maxQueuedBytes) return true;
     // The first flush does not count: the client could not have read before it.
-    if (this.#unsentBytes > maxUnsentBytes && this.#unsentBytes > size)
+    if (queuedBytes > maxUnsentBytes && queuedBytes > size)
       this.#abort(new SlowClientError('the client has read the response too slowly'));
     return false;
   }

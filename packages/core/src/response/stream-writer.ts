@@ -40,6 +40,8 @@ export class StreamWriter {
   #isFlowing = false;
   #isEnding = false;
   #isOver = false;
+  /** When the sink has last drained, by `performance.now()`; 0 before. */
+  progressedAt = 0;
   #error: Error | null = null;
   #timer: NodeJS.Timeout | null = null;
 
@@ -48,9 +50,14 @@ export class StreamWriter {
     this.#wait();
   }
 
-  /** Whether the source should pause. */
+  /** Whether the sink takes no more bytes for now. */
   get isFull(): boolean {
     return this.#isFull && !this.#isOver;
+  }
+
+  /** Bytes that the sink has not taken yet. */
+  get queuedBytes(): number {
+    return this.#size;
   }
 
   open(sink: ByteSink): void {
@@ -86,6 +93,7 @@ export class StreamWriter {
   /** The sink has drained. */
   resume(): void {
     if (this.#isOver) return;
+    this.progressedAt = performance.now();
     this.#isFull = false;
     this.#endWait();
     this.#flow();
@@ -95,6 +103,7 @@ export class StreamWriter {
   stop(): void {
     this.#isOver = true;
     this.#queue.length = 0;
+    this.#size = 0;
     this.#endWait();
   }
 

@@ -55,6 +55,19 @@ const redirectedEvents = (view: string): string => `(
       ) event (bits))`;
 
 /**
+ * The default of an identity column. `pg_get_serial_sequence` takes a name, which fails in a schema whose USAGE the login role does not have:
+ * the sequence is found by its OID.
+ */
+const identityDefault = (relation: string, number: string): string => `
+          select pg_catalog.format('pg_catalog.nextval(%L::pg_catalog.regclass)', pg_catalog.format('%I.%I', sn.nspname, s.relname))
+          from pg_catalog.pg_depend owned
+            join pg_catalog.pg_class s on s.oid = owned.objid and s.relkind = 'S'
+            join pg_catalog.pg_namespace sn on sn.oid = s.relnamespace
+          where owned.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and owned.deptype = 'i'
+            and owned.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and owned.refobjid = ${relation}
+            and owned.refobjsubid = ${number}`;
+
+/**
  * Lists tables, partitioned tables (without their partitions), foreign tables, views and materialized views with all types that they
  * use, on PostgreSQL 13 and later. Members of extensions, `information_schema` and schemas `pg_*` are excluded. The parameters are
  * those of `filterValues`. The columns are `kind` and `facts`; see `customTablesSql`.
@@ -164,8 +177,7 @@ export const tablesSql: string = `with recursive listed as (
       'default', (a.atthasdef and a.attgenerated = '') or t.typdefault is not null
         or coalesce(base.atthasdef and base.attgenerated = '', false),
       'defaultExpression', case when coalesce(base.attgenerated, a.attgenerated) <> '' then null
-        when coalesce(base.attidentity, a.attidentity) <> '' then pg_catalog.format('pg_catalog.nextval(%L::pg_catalog.regclass)',
-          pg_catalog.pg_get_serial_sequence(coalesce(base.attrelid, a.attrelid)::pg_catalog.regclass::text, coalesce(base.attname, a.attname)))
+        when coalesce(base.attidentity, a.attidentity) <> '' then (${identityDefault('coalesce(base.attrelid, a.attrelid)', 'coalesce(base.attnum, a.attnum)')})
         else coalesce(pg_catalog.pg_get_expr(own_default.adbin, own_default.adrelid),
           pg_catalog.pg_get_expr(base_default.adbin, base_default.adrelid), pg_catalog.pg_get_expr(t.typdefaultbin, 0)) end,
       'identity', coalesce(base.attidentity, a.attidentity),

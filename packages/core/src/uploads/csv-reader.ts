@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as CsvParse from 'csv-parse';
 
 /** Bytes. A record without an end, such as one with an unclosed quote, is not collected beyond them. */
 export const maxRecordBytes: number = 1024 * 1024;
 
-/** Bytes. Records of larger chunks would delay other requests while they are parsed. */
+/** Bytes that are parsed in one turn of the event loop. More of them would delay other requests. */
 const sliceBytes = 16 * 1024;
 
 export interface CsvFormat {
@@ -51,6 +52,7 @@ export async function* readCsv(
       const length = completeLength(bytes);
       incomplete = bytes.subarray(length);
       yield await parser.parse(bytes.subarray(0, length));
+      await nextTurn();
     }
   }
   // An incomplete character at the end is invalid.

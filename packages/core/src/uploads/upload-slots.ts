@@ -1,4 +1,4 @@
-import { AcquireTimeout, type Database } from '../postgres/port.ts';
+import { AcquireTimeout, clientShare, type Database } from '../postgres/port.ts';
 
 /** Limits the connections that uploads hold, so that other calls find free ones while clients send their files slowly. */
 export class UploadSlots {
@@ -22,7 +22,7 @@ export class UploadSlots {
   acquire(database: Database, signal: AbortSignal): Promise<() => void> {
     let queue = this.#queues.get(database);
     if (queue === undefined) {
-      queue = new SlotQueue(this.#slots ?? Math.max(1, Math.floor(database.size / 2)));
+      queue = new SlotQueue(this.#slots ?? clientShare(database.size));
       this.#queues.set(database, queue);
     }
     return queue.acquire(this.#timeoutMs, signal);

@@ -1,9 +1,9 @@
 import { useGateway } from '@pgway/testing';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ask, postgrest } from './support.ts';
 
 /** Values that are past a limit of PostgreSQL are errors of the request. */
-const gateway = useGateway('create table item (id int primary key, name text unique)', postgrest());
+const gateway = useGateway('create table item (id int primary key, name text unique, data jsonb)', postgrest());
 
 test('an array with seven dimensions, and an index row that is too large', async () => {
   const response = await ask(gateway, 'GET /rest/item?id=eq(any).{{{{{{{1}}}}}}}');
@@ -16,6 +16,34 @@ test('an array with seven dimensions, and an index row that is too large', async
   `);
   const name = Array.from({ length: 20_000 }, (_, index) => index * index).join('');
   expect(await ask(gateway, 'POST /rest/item', { body: { id: 1, name } })).toMatch(/^400[^]*"code":"54000"/);
+});
+
+describe('a JSON path', () => {
+  const path = (steps: number): string => `data${'->a'.repeat(steps)}`;
+  const requests = (steps: number): readonly string[] => [
+    `GET /rest/item?select=${path(steps)}`,
+    `GET /rest/item?order=${path(steps)}`,
+    `GET /rest/item?${path(steps)}=eq.1`,
+    `GET /rest/item?or=(${path(steps)}.eq.1,id.eq.1)`,
+  ];
+
+  test('of 32 steps', async () => {
+    for (const line of requests(32)) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect((await gateway.send(line)).body).toBe('[]');
+    }
+  });
+
+  test.each([33, 1500])('of %i steps', async (steps) => {
+    for (const line of requests(steps)) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { status, body } = await gateway.send(line);
+      expect([status, JSON.parse(body)]).toMatchObject([
+        400,
+        { code: 'PGRST100', details: expect.stringContaining('a JSON path has more than 32 steps') as string },
+      ]);
+    }
+  });
 });
 
 test('a search with thousands of operators', async () => {

@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { startTenants, type TenantGateway } from './support.ts';
 
@@ -7,7 +8,10 @@ const sql = `
 create function wait(_seconds float8) returns text language sql volatile as $$ select pg_sleep(_seconds)::text $$;
 comment on function wait is 'HTTP GET';
 create function quick() returns text language sql stable as $$ select 'quick' $$;
-comment on function quick is 'HTTP GET';`;
+comment on function quick is 'HTTP GET';
+create function all_rows() returns setof text language sql stable as $$
+  select repeat('x', 1000) from generate_series(1, 30000) $$;
+comment on function all_rows is 'HTTP GET';`;
 
 const names = ['acme', 'globex', 'initech', 'umbrella', 'hooli'];
 
@@ -66,3 +70,23 @@ test('a busy tenant cannot keep the others from the database', async () => {
   await Promise.all(busy);
   expect([...statuses]).toEqual([200]);
 });
+
+test('a tenant whose clients do not read gives its connections to the others', async () => {
+  const tenants = await start(2);
+  const unread = Array.from({ length: 2 }, () => askUnread(tenants, 'acme', '/api/all-rows'));
+  await expect.poll(() => tenants.gateway.statistics().pools.at(-1)).toMatchObject({ open: 2, idle: 0 });
+  for (const name of names.slice(1)) {
+    // oxlint-disable-next-line no-await-in-loop
+    expect((await tenants.send(name, 'GET /api/quick')).status).toBe(200);
+  }
+  expect(unread.map((socket) => socket.destroyed)).toEqual([false, false]);
+});
+
+/** Sends a request, and reads nothing of the response. */
+function askUnread({ url }: TenantGateway, tenant: string, path: string): Socket {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => undefined).pause();
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${tenant}.example.com\r\n\r\n`);
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}

@@ -68,14 +68,15 @@ function columnWidths(widest: readonly number[], columns: number): readonly numb
  * @param columns infinite when the output is not a terminal
  */
 export function endpointTable(endpoints: readonly Endpoint[], columns: number): readonly string[] {
-  if (endpoints.length === 0) return [];
   const rows = withClientParameters(endpoints).map((endpoint) => [
     endpoint.method,
     escapeControlCharacters(requestText(endpoint)),
     escapeControlCharacters(resultText(endpoint.result)),
     escapeControlCharacters(endpoint.description.trim().split(/\r?\n/, 1)[0]!.trim()),
   ]);
-  const widest = rows[0]!.map((_, index) => Math.max(...rows.map((row) => displayWidth(row[index]!))));
+  const [first] = rows;
+  if (first === undefined) return [];
+  const widest = first.map((_, index) => Math.max(...rows.map((row) => displayWidth(row[index]!))));
   const widths = columnWidths(widest, columns);
   return rows.map((row) => {
     const cells = row.map((text, index) => {

@@ -10,6 +10,12 @@ import { Http2Request, Http2Response } from './http2-messages.ts';
 /** Frames that violate the protocol, and streams that were refused, after which a connection is closed. */
 const maxSessionInvalidFrames = 100;
 const maxSessionRejectedStreams = 100;
+/**
+ * Streams of a connection that may be reset at once, and per second. The limits of Node itself are 1,000 and 33, and Node 20
+ * leaves such a connection open.
+ */
+const maxResets = 800;
+const resetsPerSecond = 30;
 
 /** `:method`, `:scheme`, `:authority` and `:path`. */
 const pseudoHeaders = 4;
@@ -27,7 +33,7 @@ export interface Http2Connections {
   destroy(): void;
 }
 
-/** Returns the handler of connections that negotiated HTTP/2. Node ends connections that reset many streams (CVE-2023-44487). */
+/** Returns the handler of connections that negotiated HTTP/2. */
 export function createHttp2Connections(limits: Configuration['limits'], serve: ServeRequest): Http2Connections {
   const sessions = new Map<Http2Session, TLSSocket>();
   const responses = new Set<Http2Response>();
@@ -41,9 +47,9 @@ export function createHttp2Connections(limits: Configuration['limits'], serve: S
     maxHeaderListPairs: limits.maxHeadersCount + pseudoHeaders,
     settings: { maxConcurrentStreams: limits.maxConcurrentStreams, maxHeaderListSize: limits.maxHeaderSize },
   });
-  const destroy = (session: Http2Session): void => {
+  const destroy = (session: Http2Session, code: number = constants.NGHTTP2_NO_ERROR): void => {
     const socket = sessions.get(session);
-    session.destroy();
+    session.destroy(undefined, code);
     // Node waits until the client has read everything.
     socket?.destroy();
   };
@@ -70,6 +76,7 @@ export function createHttp2Connections(limits: Configuration['limits'], serve: S
         session.once('close', () => sessions.delete(session));
         closeWhenIdle(session, socket, limits);
         closeAfterRequests(session, limits.maxRequestsPerConnection ?? Infinity);
+        closeAfterResets(session, () => destroy(session, constants.NGHTTP2_ENHANCE_YOUR_CALM));
       });
       server.emit('connection', socket);
     },
@@ -84,7 +91,7 @@ export function createHttp2Connections(limits: Configuration['limits'], serve: S
       }
     },
     close: () => sessions.forEach((_, session) => session.close()),
-    destroy: () => [...sessions.keys()].forEach(destroy),
+    destroy: () => [...sessions.keys()].forEach((session) => destroy(session)),
   };
 }
 
@@ -141,5 +148,20 @@ function closeAfterRequests(session: Http2Session, max: number): void {
   session.on('stream', () => {
     requests += 1;
     if (requests === max) session.close();
+  });
+}
+
+/** Closes a session that resets many streams (rapid reset, CVE-2023-44487), or makes the server reset them. */
+function closeAfterResets(session: Http2Session, close: () => void): void {
+  let resets = 0;
+  let countedAt = performance.now();
+  session.on('stream', (stream) => {
+    stream.once('close', () => {
+      if (stream.rstCode === constants.NGHTTP2_NO_ERROR) return;
+      const now = performance.now();
+      resets = Math.max(0, resets - ((now - countedAt) / 1000) * resetsPerSecond) + 1;
+      countedAt = now;
+      if (resets > maxResets && !session.destroyed) close();
+    });
   });
 }

@@ -45,7 +45,7 @@ export interface PreferenceOptions {
 }
 
 /**
- * Reads the header `Prefer`. Of a preference that is given twice, the first one counts.
+ * Reads the header `Prefer`. Of a preference that is given twice, the first one counts; of time zones, the first one whether it is known or not.
  * @throws Problem PGRST122 for unknown preferences with `handling=strict`
  */
 export function readPreferences(request: GatewayRequest, { allowRollback }: PreferenceOptions): Preferences {
@@ -53,8 +53,11 @@ export function readPreferences(request: GatewayRequest, { allowRollback }: Pref
   if (header === undefined) return none;
   const found: Record<string, string | number> = {};
   const unknown: string[] = [];
+  let timezones = 0;
   for (const preference of header.split(',').map((part) => part.trim())) {
     if (preference === '') continue;
+    // To look up a time zone takes as long as hundreds of other preferences.
+    if (preference.startsWith('timezone=') && ++timezones > 1) continue;
     const [name, value] = parsePreference(preference, allowRollback) ?? [null, null];
     if (name === null) unknown.push(preference);
     else found[name] ??= value;

@@ -135,3 +135,18 @@ describe('the names of a CSV', () => {
     ]);
   });
 });
+
+test('a large CSV leaves turns of the event loop to other requests', async () => {
+  let turns = 0;
+  let isRead = false;
+  const count = (): void => {
+    turns++;
+    if (!isRead) setImmediate(count);
+  };
+  setImmediate(count);
+  const { count: rows } = await readRows(`id,name\n${'1,ink\n'.repeat(150_000)}`, 'csv', false);
+  isRead = true;
+  expect(rows).toBe(150_000);
+  // One for each 16 KiB of 900 KB.
+  expect(turns).toBeGreaterThan(50);
+});

@@ -3,7 +3,7 @@ import type { TableColumn } from '../../../catalog/table.ts';
 import type { Problem, ValueSource } from '../../../ports/ports.ts';
 import { type Fragment, joinFragments, textFragment } from '../../fragment.ts';
 import { queryProblem, syntaxProblem } from '../postgrest-problem.ts';
-import type { Condition, Field, Filter, FilterOperator } from './query.ts';
+import type { Condition, Field, Filter, FilterOperator, JsonStep } from './query.ts';
 import type { Relation } from './relationships.ts';
 
 /** A relation with its alias in a statement. */
@@ -271,12 +271,7 @@ function fieldOperand(
   }
   const isJson = column.type.builtin === 'json' || column.type.builtin === 'jsonb';
   const source: ValueSource = { name, key: parameter, type: { sql: 'pg_catalog.text', display: 'text' } };
-  let value = isJson ? reference : sql`pg_catalog.to_jsonb(${reference})`;
-  for (const { gives, key } of path) {
-    const arrow = text(` operator(pg_catalog.${gives === 'json' ? '->' : '->>'}) `);
-    const isIndex = /^-?\d{1,9}$/.test(key);
-    value = sql`${value}${arrow}${bound(key, isIndex ? 'pg_catalog.int4' : 'pg_catalog.text', source)}`;
-  }
+  const value = pathSql(isJson ? reference : sql`pg_catalog.to_jsonb(${reference})`, path, source);
   const isText = path.at(-1)!.gives === 'text';
   const needsCast = isCompared && !isText && column.type.builtin === 'json';
   return {
@@ -284,6 +279,19 @@ function fieldOperand(
     type: isText ? 'pg_catalog.text' : jsonb,
     column: null,
     source,
+  };
+}
+
+/** One fragment for all steps: fragments within fragments would copy the steps before each step. */
+function pathSql(value: Fragment, path: readonly JsonStep[], source: ValueSource): Fragment {
+  const steps = path.map(({ gives, key }) => ({
+    arrow: ` operator(pg_catalog.${gives === 'json' ? '->' : '->>'}) `,
+    type: /^-?\d{1,9}$/.test(key) ? 'pg_catalog.int4' : 'pg_catalog.text',
+  }));
+  return {
+    key: value.key + steps.map(({ arrow, type }) => `${arrow}?${type}`).join(''),
+    text: (next) => value.text(next) + steps.map(({ arrow, type }) => `${arrow}${next()}::${type}`).join(''),
+    values: [...value.values, ...path.map(({ key }) => ({ value: key, source }))],
   };
 }
 

@@ -2,6 +2,9 @@ import type { Field, JsonStep } from './query.ts';
 import type { Problem } from '../../../ports/ports.ts';
 import { syntaxProblem } from '../postgrest-problem.ts';
 
+/** Steps of a JSON path. Each number of steps is a statement, and PostgreSQL parses steps as nested expressions. */
+const maxPathSteps = 32;
+
 /** Reads the text of one parameter from left to right. */
 export class Scanner {
   readonly #parameter: string;
@@ -77,6 +80,7 @@ export class Scanner {
     while (this.sees('->')) {
       const gives = this.accept('->>') ? 'text' : 'json';
       if (gives === 'json') this.require('->');
+      if (steps.length === maxPathSteps) throw this.problem(`a JSON path has more than ${maxPathSteps} steps`);
       steps.push({ gives, key: this.name() });
     }
     return steps;

@@ -373,7 +373,10 @@ function findRelation(items: readonly SelectItem[], name: string): SelectedRelat
 }
 
 function isSameField(left: Field, right: Field): boolean {
-  return JSON.stringify(left) === JSON.stringify(right);
+  if (left.column !== right.column || left.path.length !== right.path.length) return false;
+  return left.path.every(
+    ({ gives, key }, index) => gives === right.path[index]!.gives && key === right.path[index]!.key,
+  );
 }
 
 /** @throws Problem PGRST100 */

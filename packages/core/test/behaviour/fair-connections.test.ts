@@ -1,0 +1,90 @@
+import { connect, type Socket } from 'node:net';
+import { startGateway, type TestGateway } from '@pgway/testing';
+import { expect, onTestFinished, test } from 'vitest';
+
+/** Responses whose clients do not read hold at most a share of the connections while other calls wait. */
+
+const sql = `
+  create table large as select n, repeat('x', 1000) as content from generate_series(1, 30000) n;
+  create function all_rows() returns setof large language sql stable as $$ select * from large $$;
+  comment on function all_rows is 'HTTP GET';
+  create function hello() returns text language sql stable as $$ select 'hello' $$;
+  comment on function hello is 'HTTP GET';
+`;
+
+/** PostgreSQL waits for the gateway to read. */
+const waitingForClient = `select from pg_stat_activity
+  where datname = current_database() and state = 'active' and wait_event = 'ClientWrite'`;
+
+/** The bytes of `all_rows` are at least so many: more than the buffers of the kernel hold. */
+const largeBytes = 30_000_000;
+
+async function serve(poolSize: number): Promise<TestGateway> {
+  const gateway = await startGateway(sql, { poolSize, slowClientTimeout: 600, acquireTimeout: 15 });
+  onTestFinished(() => gateway.close());
+  return gateway;
+}
+
+/** Sends a request for all rows, and reads nothing of the response. */
+function ask(gateway: TestGateway): Socket {
+  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+  socket.on('error', () => undefined).pause();
+  socket.write('GET /api/all-rows HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+function statistics(gateway: TestGateway): { readonly open: number; readonly idle: number; readonly waiting: number } {
+  return gateway.gateway.statistics().pools[0]!;
+}
+
+test('60 responses that are not read do not hold all connections while another call waits', async () => {
+  const gateway = await serve(10);
+  const closed = new Set<Socket>();
+  const sockets = Array.from({ length: 60 }, () => ask(gateway));
+  for (const socket of sockets) socket.once('close', () => closed.add(socket));
+  await expect.poll(() => statistics(gateway)).toMatchObject({ open: 10, idle: 0 });
+  expect((await gateway.send('GET /api/hello')).body).toBe('hello');
+  // The clients still read nothing: they do not know which responses were ended.
+  expect(closed.size).toBe(0);
+});
+
+test.each([1, 2])('a pool of %i: responses that are not read end while another call waits', async (poolSize) => {
+  const gateway = await serve(poolSize);
+  for (let count = 0; count < 2 * poolSize; count++) ask(gateway);
+  await expect.poll(() => statistics(gateway)).toMatchObject({ open: poolSize, idle: 0 });
+  expect((await gateway.send('GET /api/hello')).body).toBe('hello');
+});
+
+test.each([1, 2, 4])('a pool of %i: clients that read receive everything while other calls wait', async (poolSize) => {
+  const gateway = await serve(poolSize);
+  const responses = Array.from({ length: poolSize + 2 }, () => gateway.send('GET /api/all-rows'));
+  expect((await gateway.send('GET /api/hello')).body).toBe('hello');
+  for (const { status, body } of await Promise.all(responses)) {
+    expect(status).toBe(200);
+    expect(body.length).toBeGreaterThan(largeBytes);
+  }
+});
+
+test('a response without progress stays while no call waits', async () => {
+  const gateway = await serve(2);
+  const socket = ask(gateway);
+  await expect.poll(() => gateway.database.query(waitingForClient)).toHaveLength(1);
+  for (let count = 0; count < 20; count++) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    expect((await gateway.send('GET /api/hello')).body).toBe('hello');
+  }
+  let bytes = 0;
+  socket.on('data', (data) => (bytes += data.length)).resume();
+  await expect.poll(() => bytes).toBeGreaterThan(largeBytes);
+});
+
+test('a response whose rest fits into the buffer releases its connection at once', async () => {
+  const gateway = await serve(1);
+  await gateway.database.query('delete from large where n > 3000');
+  const socket = ask(gateway);
+  await expect.poll(() => statistics(gateway)).toMatchObject({ open: 1, idle: 1 });
+  let bytes = 0;
+  socket.on('data', (data) => (bytes += data.length)).resume();
+  await expect.poll(() => bytes).toBeGreaterThan(3_000_000);
+});
