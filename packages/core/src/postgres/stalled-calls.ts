@@ -8,10 +8,10 @@ const minWaitMs = 100;
 /** Milliseconds without progress after which a response is ended while calls wait. */
 const maxStallMs = 2_000;
 /** The same for responses past the share of the pool. */
-const maxExcessStallMs = 250;
+const maxExcessStallMs = 500;
 /** A call that has waited for so long has many such responses before it, one after the other. */
 const longWaitMs = 1_000;
-const maxExcessStallMsAfterLongWait = 20;
+const maxExcessStallMsAfterLongWait = 100;
 /** Milliseconds between two checks while responses exceed the share. */
 const checkIntervalMs = 20;
 

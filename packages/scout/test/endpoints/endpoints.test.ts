@@ -183,7 +183,7 @@ test('other services are not used, and no keys are stored', async () => {
       redisRateLimits: { url: unused.redis },
       events: { broadcast: 'redis', redisUrl: unused.redis },
       readReplicas: { connectionStrings: [unused.postgres] },
-      cookie: { enabled: true },
+      cookie: { enabled: true, secure: 'always' },
       authentication: { production: true },
       dataProtection: { folder: join(folder, 'keys'), secret: 'a secret of the test' },
       sessions: { beginCommand: 'select 1', checkCommand: 'select 1', endCommand: 'select 1', channel: 'ended' },
