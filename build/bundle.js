@@ -1,32 +1,28 @@
 /** Writes the JavaScript of `@pgway/core`, `pgway` and `pgscout` into their `dist`: hundreds of modules would take longer to load than to run. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { evaluated } from './evaluated.js';
 import { licenseTexts } from './licenses.js';
-import { packageFolder, publicScripts, sourceOf } from './packages.js';
+import { installedPackages, packageFolder, publicScripts, sourceOf } from './packages.js';
 
 const packages = [
-  { name: 'core', otherScripts: [], bundled: [] },
-  // The modules of zod take as long to load as those of the server, which uses a part of it. The packages of MCP would take 16 MB,
-  // those of OpenTelemetry 28 MB.
-  {
-    name: 'server',
-    otherScripts: ['worker-process', 'write-reference'],
-    bundled: ['zod', '@modelcontextprotocol/server', '@modelcontextprotocol/core', '@opentelemetry'],
-  },
-  // `--endpoints` loads the configuration as the server does, without an installation of it.
-  { name: 'scout', otherScripts: [], bundled: ['zod', 'dotenv'] },
+  { name: 'core', otherScripts: [] },
+  { name: 'server', otherScripts: ['worker-process', 'write-reference'] },
+  { name: 'scout', otherScripts: [] },
 ];
 
-async function bundlePackage({ name, otherScripts, bundled }) {
+async function bundlePackage({ name, otherScripts }) {
   const scripts = [...publicScripts(name).values(), ...otherScripts];
-  const isBundled = (id) => bundled.some((dependency) => id === dependency || id.startsWith(`${dependency}/`));
+  const installed = installedPackages(name);
+  // An installation has these packages. All others become part of the bundle, with the packages that they depend on.
+  const isInstalled = (id) => installed.some((dependency) => id === dependency || id.startsWith(`${dependency}/`));
   const build = await rolldown({
     // The paths in `dist` are those of the sources, as `tsc` declares them.
     input: Object.fromEntries(scripts.map((script) => [script, sourceOf(name, script)])),
     platform: 'node',
-    external: (id) => !/^[./\0]/.test(id) && !isBundled(id),
+    external: (id) => isBuiltin(id) || isInstalled(id),
     plugins: [evaluated(sourceOf('server', 'config/json-schema'))],
   });
   const { output } = await build.generate({

@@ -7,9 +7,15 @@ export function packageFolder(name) {
   return fileURLToPath(new URL(`../packages/${name}/`, import.meta.url));
 }
 
+/** Returns the names of the packages that `packages/<name>` declares as dependencies, optional ones included. */
+export function installedPackages(name) {
+  const { dependencies, optionalDependencies, peerDependencies } = readManifest(name);
+  return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+}
+
 /** Returns the scripts that the package exports or installs, by specifier: `@pgway/core/excel` → `uploads/excel/excel`. */
 export function publicScripts(name) {
-  const manifest = JSON.parse(readFileSync(join(packageFolder(name), 'package.json'), 'utf8'));
+  const manifest = readManifest(name);
   const exported = Object.entries(manifest.exports).map(([path, target]) => [path.slice(1), target.default ?? target]);
   const programs = Object.entries(manifest.bin ?? {}).map(([program, target]) => [`/${program}`, target]);
   return new Map(
@@ -29,4 +35,8 @@ export function coreSources() {
 
 export function sourceOf(name, script) {
   return join(packageFolder(name), 'src', `${script}.ts`);
+}
+
+function readManifest(name) {
+  return JSON.parse(readFileSync(join(packageFolder(name), 'package.json'), 'utf8'));
 }

@@ -28,10 +28,10 @@ const maxExamples = 5;
 const maxExampleLength = 1500;
 
 /** Counts the violations of each guarantee, and stores the first examples. */
-export class Violations {
-  readonly #found = new Map<GuaranteeName, { count: number; readonly examples: string[] }>();
+export class Violations<Name extends string = GuaranteeName> {
+  readonly #found = new Map<Name, { count: number; readonly examples: string[] }>();
 
-  add(name: GuaranteeName, example: string): void {
+  add(name: Name, example: string): void {
     const found = this.#found.get(name) ?? { count: 0, examples: [] };
     found.count++;
     if (found.examples.length < maxExamples) {
@@ -41,11 +41,11 @@ export class Violations {
     this.#found.set(name, found);
   }
 
-  count(name: GuaranteeName): number {
+  count(name: Name): number {
     return this.#found.get(name)?.count ?? 0;
   }
 
-  examples(name: GuaranteeName): readonly string[] {
+  examples(name: Name): readonly string[] {
     return this.#found.get(name)?.examples ?? [];
   }
 

@@ -1,10 +1,11 @@
 /** Runs a mixed load against the gateway and verifies its guarantees: `npm run soak`. */
 import { pgbouncerVersion } from '@pgway/testing/pgbouncer';
 
+import { runAudit } from './audit/audit.ts';
 import { startServer } from './database.ts';
 import { readSoakOptions, type DatabaseRoute, type SoakOptions, soakUsage } from './options.ts';
 import { UsageError } from '../arguments.ts';
-import { writeTable, writeVerdict } from './report.ts';
+import { checkGuarantees, type RouteCheck, writeTable, writeVerdict } from './report.ts';
 import { formatCount } from './observe.ts';
 import { type SoakResult, runRoute } from './run-route.ts';
 
@@ -12,6 +13,8 @@ import { type SoakResult, runRoute } from './run-route.ts';
 const graceSeconds = 300;
 /** The shares of the requests when both routes run. */
 const shares: Readonly<Record<DatabaseRoute, number>> = { direct: 0.75, pgbouncer: 0.25 };
+/** The writes and the seconds of the audit, as a part of the requests and seconds of the load. */
+const auditShare = { writes: 0.25, seconds: 0.6 };
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -24,20 +27,29 @@ async function soak(options: SoakOptions, signal: AbortSignal): Promise<boolean>
   if (skipped.length > 0) print('SKIPPED: there is no PgBouncer on this machine (apt-get install pgbouncer)');
   const server = await startServer(options.postgres);
   const results: SoakResult[] = [];
+  const audits: RouteCheck[] = [];
   try {
     print(`PostgreSQL ${server.version}, ${formatCount(options.requests)} requests, --seed=${options.seed}`);
     for (const route of routes) {
       const share = routes.length === 1 ? 1 : shares[route];
       const bounds = { requests: options.requests * share, seconds: options.seconds * share, signal, report: print };
+      const auditBounds = {
+        ...bounds,
+        requests: bounds.requests * auditShare.writes,
+        seconds: bounds.seconds * auditShare.seconds,
+      };
       // oxlint-disable-next-line no-await-in-loop
-      results.push(await runRoute(route, server, options, bounds));
+      if (options.hasLoad) results.push(await runRoute(route, server, options, bounds));
+      // oxlint-disable-next-line no-await-in-loop
+      audits.push(...(await runAudit(route, server, options, auditBounds)));
     }
   } finally {
     await server.stop();
   }
   for (const result of results) print(`\n${writeTable(result)}`);
-  print(`\n${writeVerdict(results, skipped)}`);
-  return results.length > 0 && results.every(({ violations }) => violations.total === 0);
+  const checks = [...results.flatMap(checkGuarantees), ...audits];
+  print(`\n${writeVerdict(checks, results, skipped)}`);
+  return checks.length > 0 && checks.every(({ times }) => times === 0);
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -50,13 +62,11 @@ async function main(args: readonly string[]): Promise<number> {
       return 0;
     }
     const options = readSoakOptions(args);
-    setTimeout(
-      () => {
-        print(`the soak did not end within ${options.seconds + graceSeconds} seconds`);
-        process.exit(1);
-      },
-      (options.seconds + graceSeconds) * 1000,
-    ).unref();
+    const maxSeconds = options.seconds * (1 + auditShare.seconds) + graceSeconds;
+    setTimeout(() => {
+      print(`the soak did not end within ${maxSeconds} seconds`);
+      process.exit(1);
+    }, maxSeconds * 1000).unref();
     const passed = await soak(options, interrupted.signal);
     if (interrupted.signal.aborted) return 130;
     return passed ? 0 : 1;

@@ -17,6 +17,8 @@ export interface SoakOptions {
   /** With the same seed, every client sends the same sequence of requests. */
   readonly seed: number;
   readonly routes: readonly DatabaseRoute[];
+  /** Whether the mixed load runs, and not only the audit. */
+  readonly hasLoad: boolean;
 }
 
 export const soakUsage: string = `npm run soak -- [options]
@@ -29,6 +31,7 @@ export const soakUsage: string = `npm run soak -- [options]
   --postgres=MAJOR    major version of the embedded PostgreSQL, 13 to 18 (18)
   --seed=N            repeats the requests of an earlier run
   --only=ROUTE        direct or pgbouncer (both, one after the other)
+  --audit             only the audit of acknowledged writes
 `;
 
 const max = 99_999_999;
@@ -36,7 +39,7 @@ const max = 99_999_999;
 /** @throws UsageError that names the invalid option */
 export function readSoakOptions(args: readonly string[]): SoakOptions {
   const names = ['requests', 'seconds', 'connections', 'pool', 'postgres', 'seed', 'only'] as const;
-  const values = new Arguments(args, names);
+  const values = new Arguments(args, names, ['audit']);
   return {
     requests: values.count('requests', { byDefault: 1_000_000, quick: 20_000, max }),
     seconds: values.count('seconds', { byDefault: 3600, quick: 50, max }),
@@ -45,6 +48,7 @@ export function readSoakOptions(args: readonly string[]): SoakOptions {
     postgres: values.text('postgres') ?? '18',
     seed: values.count('seed', { byDefault: 1 + Math.floor(Math.random() * max), max }),
     routes: readRoutes(values.text('only')),
+    hasLoad: !values.has('audit'),
   };
 }
 

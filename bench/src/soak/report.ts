@@ -23,28 +23,46 @@ export function writeTable({ route, statistics, faults, acknowledged, seconds, m
   ].join('\n');
 }
 
-/** Returns a line per guarantee and route, examples of the violations, and counts in the format of the test runner. */
-export function writeVerdict(results: readonly SoakResult[], skipped: readonly DatabaseRoute[]): string {
+/** One guarantee on one route. */
+export interface RouteCheck {
+  readonly title: string;
+  /** How often it was violated. */
+  readonly times: number;
+  readonly examples: readonly string[];
+}
+
+/** Returns the guarantees of the load on a route. */
+export function checkGuarantees({ route, violations }: SoakResult): readonly RouteCheck[] {
   const names = Object.keys(guarantees) as GuaranteeName[];
-  const checks = results.flatMap((result) => names.map((name) => ({ result, name })));
-  const lines = checks.map(({ result: { route, violations }, name }) => {
-    const title = `soak > ${route} > ${guarantees[name]}`;
-    const times = violations.count(name);
+  return names.map((name) => ({
+    title: `soak > ${route} > ${guarantees[name]}`,
+    times: violations.count(name),
+    examples: violations.examples(name),
+  }));
+}
+
+/** Returns a line per check, examples of the violations, and counts in the format of the test runner. */
+export function writeVerdict(
+  checks: readonly RouteCheck[],
+  results: readonly SoakResult[],
+  skipped: readonly DatabaseRoute[],
+): string {
+  const lines = checks.map(({ title, times, examples }) => {
     if (times === 0) return ` ✓ ${title}`;
-    const examples = violations.examples(name).map((example) => `   ${example}`);
-    return [` FAIL  ${title}`, `   ${times} times, such as`, ...examples].join('\n');
+    return [` FAIL  ${title}`, `   ${times} times, such as`, ...examples.map((example) => `   ${example}`)].join('\n');
   });
-  const failed = checks.filter(({ result, name }) => result.violations.count(name) > 0).length;
+  const failed = checks.filter(({ times }) => times > 0).length;
+  const skippedChecks = skipped.length * Object.keys(guarantees).length;
   const counts = [
     ...(failed > 0 ? [`${failed} failed`] : []),
     `${checks.length - failed} passed`,
-    ...(skipped.length > 0 ? [`${skipped.length * names.length} skipped`] : []),
+    ...(skippedChecks > 0 ? [`${skippedChecks} skipped`] : []),
   ];
   const errors = results.flatMap(({ route, errors: causes }) => causes.map((text) => `${route}: ${text}`));
   return [
     ...lines,
     ...(errors.length === 0 ? [] : ['', 'unexpected failures inside the gateway:', ...errors]),
     '',
-    `      Tests  ${counts.join(' | ')} (${checks.length + skipped.length * names.length})`,
+    `      Tests  ${counts.join(' | ')} (${checks.length + skippedChecks})`,
   ].join('\n');
 }

@@ -67,7 +67,7 @@ export async function runRoute(
 }
 
 /** Returns whether PgBouncer supports prepared statements in transaction mode, as 1.21 and later do. */
-async function supportsPreparedStatements(): Promise<boolean> {
+export async function supportsPreparedStatements(): Promise<boolean> {
   const [major = 0, minor = 0] = ((await pgbouncerVersion()) ?? '').split('.').map(Number);
   return major > 1 || minor >= 21;
 }

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freshDatabase } from '@pgway/testing';
@@ -17,15 +17,33 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 let tarballs: string;
 
 async function npm(folder: string, ...args: readonly string[]): Promise<void> {
-  await promisify(execFile)('npm', [...args, '--prefer-offline', '--no-audit', '--no-fund'], {
+  await npmWith(process.env, folder, ...args);
+}
+
+async function npmWith(env: NodeJS.ProcessEnv, folder: string, ...args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('npm', [...args, '--prefer-offline', '--no-audit', '--no-fund'], {
     cwd: folder,
     shell: process.platform === 'win32',
+    env,
   });
+  return stdout;
+}
+
+const tarball = (name: string): string => `file:${join(tarballs, `${name}-${version()}.tgz`)}`;
+
+/** Returns a PATH that begins with the folder of this version of Node.js, which npm fetches from its registry. */
+async function pathOfNode(nodeVersion: string): Promise<string> {
+  const args = ['exec', '--yes', `--package=node@${nodeVersion}`, '--', 'node', '-p', 'process.execPath'];
+  const executable = await promisify(execFile)('npm', args, { cwd: tmpdir() }).catch((cause: unknown) => {
+    throw new Error(`node@${nodeVersion} could not be fetched: this test needs a registry of npm that has it`, {
+      cause,
+    });
+  });
+  return [dirname(executable.stdout.trim()), process.env['PATH']].join(delimiter);
 }
 
 /** Installs the server from its tarball and returns the command that runs it. */
 async function install(...options: readonly string[]): Promise<{ readonly folder: string; readonly command: string }> {
-  const tarball = (name: string): string => `file:${join(tarballs, `${name}-${version()}.tgz`)}`;
   const folder = await folderWith({
     'package.json': {
       private: true,
@@ -92,7 +110,6 @@ test('with optional packages the server starts a PostgreSQL of its own', async (
 });
 
 test('the command-line tool needs no other package than the core', async () => {
-  const tarball = (name: string): string => `file:${join(tarballs, `${name}-${version()}.tgz`)}`;
   const dependencies = { '@pgway/core': tarball('pgway-core'), pgscout: tarball('pgscout') };
   const folder = await folderWith({ 'package.json': { private: true, dependencies } });
   await npm(folder, 'install');
@@ -118,4 +135,66 @@ test('the command-line tool needs no other package than the core', async () => {
   const explained = start(folder, [command, '--endpoints', 'films', '-c', database.connectionString]);
   expect([await explained.ended, explained.text.stderr]).toEqual([0, '']);
   expect(explained.text.stdout).toMatch(/^POST \/films\n[^]* upload for excel /);
+});
+
+test.each([
+  ['the oldest Node.js', '20.19.0'],
+  ['the newest LTS of Node.js', '24'],
+])('on %s all packages install with engine-strict, and their programs run', async (_name, nodeVersion) => {
+  const PATH = await pathOfNode(nodeVersion);
+  const folder = await folderWith({
+    'package.json': {
+      private: true,
+      dependencies: {
+        '@pgway/core': tarball('pgway-core'),
+        '@pgway/embedded': tarball('pgway-embedded'),
+        pgscout: tarball('pgscout'),
+        pgway: tarball('pgway'),
+      },
+    },
+    // What other packages than ours require of Node.js is an error too.
+    '.npmrc': 'engine-strict=true\n',
+    // The plugins of Fastify, which are in the bundle: CORS, security headers, compression and static files.
+    'pgway.json': {
+      cors: { enabled: true, origins: ['https://app.example.com'] },
+      securityHeaders: { enabled: true },
+      compression: { enabled: true, minSize: 1 },
+      staticFiles: { enabled: true, root: 'public' },
+    },
+    'public/notes.txt': 'notes '.repeat(1000),
+  });
+  await npmWith({ ...process.env, PATH }, folder, 'install');
+  const database = await freshDatabase(`
+    create function answer() returns int language sql as 'select 42';
+    comment on function answer() is 'HTTP GET';
+  `);
+  onTestFinished(() => database.drop());
+  const run = async (...command: readonly string[]): Promise<unknown> => {
+    const program = start(folder, command, { PATH });
+    return [await program.ended, program.text.stdout.split('\n', 1)[0], program.text.stderr];
+  };
+
+  // Without warnings about the user's settings of npm.
+  const npx = ['npx', '--loglevel=error'];
+
+  expect(await run('node', '--version')).toEqual([0, expect.stringMatching(`^v${nodeVersion}`), '']);
+  expect(await run(...npx, 'pgway', '--version')).toEqual([0, version(), '']);
+  expect(await run(...npx, 'pgway', '--help')).toEqual([0, expect.stringContaining('pgway'), '']);
+  expect(await run(...npx, 'pgscout', '--list', '-c', database.connectionString)).toEqual([0, expect.anything(), '']);
+
+  const server = start(
+    folder,
+    ['node', 'node_modules/pgway/dist/bin.js', '--port=0', `--connectionString=${database.connectionString}`],
+    { PATH },
+  );
+  const [, url] = await server.until(/endpoints? at (http:\S+)/);
+  expect(await (await fetch(`${url!}/api/answer`)).text()).toBe('42');
+  const file = await fetch(`${url!}/notes.txt`, { headers: { origin: 'https://app.example.com' } });
+  expect(await file.text()).toBe('notes '.repeat(1000));
+  expect([
+    file.status,
+    ...['access-control-allow-origin', 'content-encoding'].map((name) => file.headers.get(name)),
+  ]).toEqual([200, 'https://app.example.com', 'gzip']);
+  server.child.kill('SIGINT');
+  expect(await server.ended).toBe(0);
 });
