@@ -400,6 +400,63 @@ describe('authorization', () => {
     expect(verdict(`HTTP\n${line}`)).toEqual([false, `error ${code} 2`]);
   });
 
+  test.each([
+    'internal',
+    '@internal',
+    'INTERNAL',
+    'internal_only = true',
+    'internal: true',
+    'validate _email using not_empty',
+    '@validate',
+    'encrypt',
+    'encrypt _email',
+    '@encrypt the values',
+    'decrypt = on',
+    'rate_limiter_policy_name = strict',
+    'rate_limiter strict',
+  ])('the guard %j of other gateways does not exist here, and rejects the endpoint', (line) => {
+    const parameters = [{ name: '_email' }];
+    const { endpoints, diagnostics } = buildEndpoints([routine({ comment: `HTTP\n${line}`, parameters })], quiet);
+    expect([endpoints, diagnostics.map(({ severity, code }) => [severity, code])]).toEqual([
+      [],
+      [['error', 'unsupported-guard']],
+    ]);
+  });
+
+  test('a guard of other gateways is reported with what to use instead', () => {
+    const { diagnostics } = buildEndpoints([routine({ comment: 'HTTP\n@internal' })], quiet);
+    expect(diagnostics[0]).toMatchObject({
+      message:
+        '"internal" guards access or values in other gateways and has no effect here; remove the HTTP line of a routine that only other routines call, or write authorize with a role, and remove the line',
+      line: 2,
+    });
+  });
+
+  test.each(['Internal notes about orders.', 'Protected by a policy', 'Validate the order first', 'Encrypted at rest'])(
+    'prose such as %j stays prose',
+    (line) => {
+      expect(verdict(`HTTP\n${line}`)).toEqual([true]);
+    },
+  );
+
+  test('an unknown method before a path publishes nothing; CONNECT cannot be called', () => {
+    const messages = (comment: string): unknown => {
+      const { endpoints, diagnostics } = buildEndpoints([routine({ comment })], quiet);
+      return [endpoints.length, ...diagnostics.map(({ severity, message }) => `${severity}: ${message}`)];
+    };
+    expect([messages('HTTP GETT /x'), messages('HTTP FETCH /x'), messages('HTTP CONNECT /x')]).toEqual([
+      [0, 'error: "GETT" is not a method; did you mean GET?'],
+      [
+        0,
+        'error: "FETCH" is not a method; the methods are GET, PUT, POST, DELETE, HEAD, OPTIONS, TRACE, PATCH, CONNECT',
+      ],
+      [
+        1,
+        'warning: no request can call an endpoint with the method CONNECT, which opens tunnels through proxies; choose another method',
+      ],
+    ]);
+  });
+
   test.each(['HTTP GET /x authorize admin', 'HTTP GET, authorize admin', 'HTTP /x, autorize'])(
     'a guard on the HTTP line is no guard, so %j stops the endpoint',
     (comment) => {

@@ -24,6 +24,13 @@ function warnOfSecondHttp(parsed: ParsedAnnotation, builder: EndpointBuilder): v
   builder.httpScope = number;
 }
 
+/** RFC 9110, 9.3.6: the target of CONNECT is a host and a port, never a path. */
+function warnOfConnect(parsed: ParsedAnnotation, builder: EndpointBuilder): void {
+  const message =
+    'no request can call an endpoint with the method CONNECT, which opens tunnels through proxies; choose another method';
+  builder.report('warning', 'uncallable-method', message, parsed.line);
+}
+
 /** Reads a first argument that is not a method as the path. */
 function applyHttp(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
   warnOfSecondHttp(parsed, builder);
@@ -31,6 +38,7 @@ function applyHttp(parsed: ParsedAnnotation, builder: EndpointBuilder): Annotati
   builder.trace?.addEffect(parsed.line, 'publishes the routine');
   const method = parseMethod(parsed.args[0] ?? '');
   if (method !== null) builder.set(parsed, 'method', method);
+  if (method === 'CONNECT') warnOfConnect(parsed, builder);
   const [path, ...leftover] = method === null ? parsed.args : parsed.args.slice(1);
   if (path === undefined) return null;
   setPath(parsed, builder, path);
@@ -48,6 +56,16 @@ function checkPath(
 ): AnnotationError | null {
   const mayBeMethod = method === null && !path.startsWith('/');
   const near = mayBeMethod ? nearestName(path, methods) : null;
+  const [next = ''] = leftover;
+  if (mayBeMethod && next.startsWith('/')) {
+    const hint = near === null ? `the methods are ${methods.join(', ')}` : `did you mean ${near}?`;
+    return {
+      code: 'unknown-method',
+      severity: 'error',
+      message: `${display(path)} is not a method; ${hint}`,
+      unusedArguments: leftover,
+    };
+  }
   if (leftover.length > 0) {
     const hint = near === null ? '' : `; did you mean ${near}?`;
     return {

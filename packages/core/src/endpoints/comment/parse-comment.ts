@@ -9,6 +9,7 @@ import type { LineReading } from './comment-trace.ts';
 import { isUploadOptionName, readUploadOptionKey } from './upload-option-line.ts';
 import { looksLikeProse } from './prose.ts';
 import { findAnnotation } from './registry.ts';
+import { adviceForUnsupportedGuard } from './unsupported-guards.ts';
 import type { Annotation } from './annotation.ts';
 import type { AnnotationError, AnnotationForm, ParsedAnnotation } from './parsed-annotation.ts';
 import { http, path } from '../annotations/http.ts';
@@ -145,6 +146,7 @@ function parseLine(builder: EndpointBuilder, line: CommentLine): void {
     reportSkipped(builder, match, line);
     return;
   }
+  if (match.kind !== 'annotation' && reportUnsupportedGuard(builder, line)) return;
   if (match.kind !== 'annotation') reportSuggestions(builder, match.suggestion, line, match.kind);
   if (match.kind === 'header') {
     // One report per line: a suggestion says more than an unknown header.
@@ -174,6 +176,15 @@ function reportSkipped(builder: EndpointBuilder, match: LineMatch, line: Comment
     builder.report('error', 'unknown-tag', `${display(line.text)} guards access, but ${why}`, line.number);
   if (annotation === http)
     builder.addHint('unknown-tag', `${display(line.text)} does not publish the routine: it ${why}`, line.number);
+}
+
+/** Returns whether the line is a guard that does not exist here. */
+function reportUnsupportedGuard(builder: EndpointBuilder, line: CommentLine): boolean {
+  const advice = adviceForUnsupportedGuard(line, builder.context);
+  if (advice === null) return false;
+  const message = `${display(line.text)} guards access or values in other gateways and has no effect here; ${advice}, and remove the line`;
+  builder.report('error', 'unsupported-guard', message, line.number);
+  return true;
 }
 
 function reportSuggestions(

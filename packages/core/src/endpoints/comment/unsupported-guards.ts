@@ -1,0 +1,47 @@
+/** Words of other gateways that guard access or protect values. As prose, they would leave the endpoint open. */
+import type { AnnotationContext } from './annotation-context.ts';
+import type { CommentLine } from './lexer.ts';
+import { normalizeName } from './lexer.ts';
+
+interface UnsupportedGuard {
+  readonly names: readonly string[];
+  /** What to use instead. */
+  readonly advice: string;
+}
+
+const guards: readonly UnsupportedGuard[] = [
+  {
+    names: ['internal', 'internal_only'],
+    advice: 'remove the HTTP line of a routine that only other routines call, or write authorize with a role',
+  },
+  {
+    names: ['validate', 'validation'],
+    advice: 'check the value in the routine or by a domain, or by validateParameters of a Node.js program',
+  },
+  {
+    names: ['encrypt', 'encrypted', 'protect', 'protected', 'decrypt', 'decrypted', 'unprotect', 'unprotected'],
+    advice: 'encrypt and decrypt in the routine, as with the extension pgcrypto',
+  },
+  { names: ['rate_limiter', 'rate_limiter_policy', 'rate_limiter_policy_name'], advice: 'write rate_limit <policy>' },
+];
+
+const adviceByName: ReadonlyMap<string, string> = new Map(
+  guards.flatMap(({ names, advice }) => names.map((name) => [name, advice] as const)),
+);
+
+/** Returns what to use in place of the guard that a line means; null for a line of prose. */
+export function adviceForUnsupportedGuard(line: CommentLine, { isParameter }: AnnotationContext): string | null {
+  const [word = '', ...rest] = line.words;
+  const name = line.assignment?.key ?? line.header?.name ?? word;
+  const advice = adviceByName.get(normalizeName(name));
+  if (advice === undefined) return null;
+  const isKeyword =
+    line.assignment !== null ||
+    line.header !== null ||
+    line.written.startsWith('@') ||
+    // `validate _email using not_empty`, `encrypt _email`; "Internal notes about orders" is prose.
+    rest.every((argument) => isParameter(argument)) ||
+    normalizeName(rest[1] ?? '') === 'using' ||
+    (/^rate_limiter/.test(normalizeName(word)) && rest.length === 1);
+  return isKeyword ? advice : null;
+}
