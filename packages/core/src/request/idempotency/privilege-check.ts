@@ -1,4 +1,5 @@
-import { quoteIdentifier } from '../../catalog/quote.ts';
+import type { Endpoint } from '../../endpoints/endpoint.ts';
+import { buildProcedurePrivilegeQuery } from '../../endpoints/procedure-privilege.ts';
 import { Problem } from '../../http/problem.ts';
 import { DatabaseError, type Step } from '../../postgres/port.ts';
 import { createTextRowSink } from '../../postgres/query.ts';
@@ -23,7 +24,8 @@ const explainable = /^\s*(?:select|insert|update|delete|merge|values|with)\b/i;
  * @throws Problem `stored-response-unavailable` for a statement that cannot be checked
  */
 export function createPrivilegeCheck({ candidate, statement, arguments: values }: ExecutableCall): PrivilegeCheck {
-  if (candidate.endpoint.kind === 'procedure' && candidate.queryBuilder === null) return checkProcedure(candidate);
+  if (candidate.endpoint.kind === 'procedure' && candidate.queryBuilder === null)
+    return checkProcedure(candidate.endpoint);
   if (!explainable.test(statement.sql)) {
     throw new Problem('stored-response-unavailable', {
       detail: 'The request has succeeded and does not run again. PostgreSQL cannot tell whether you may still run it.',
@@ -35,20 +37,18 @@ export function createPrivilegeCheck({ candidate, statement, arguments: values }
 }
 
 /** EXPLAIN takes no CALL. */
-function checkProcedure({ endpoint: { schema, name, parameters } }: ExecutableCall['candidate']): PrivilegeCheck {
-  const types = parameters.map(({ type }) => type.sql).join(', ');
-  const procedure = `${quoteIdentifier(schema)}.${quoteIdentifier(name)}(${types})`;
+function checkProcedure(endpoint: Endpoint): PrivilegeCheck {
+  const { name } = endpoint;
   const sink = createTextRowSink();
-  const sql = `select pg_catalog.has_function_privilege(pg_catalog.to_regprocedure($1::pg_catalog.text), 'EXECUTE')`;
   return {
-    step: { statement: { name: '', sql }, values: [procedure], rows: sink },
+    step: { statement: { name: '', sql: buildProcedurePrivilegeQuery(endpoint) }, values: [], rows: sink },
     verify: () => {
       const allowed = sink.rows[0]?.[0] ?? null;
       if (allowed === 't') return;
       // As PostgreSQL refuses the CALL.
       const [code, message, phase] =
         allowed === null
-          ? (['42883', `procedure ${procedure} does not exist`, 'parse'] as const)
+          ? (['42883', `procedure ${name} does not exist`, 'parse'] as const)
           : (['42501', `permission denied for procedure ${name}`, 'execute'] as const);
       throw new DatabaseError({ severity: 'ERROR', code, message }, 0, phase);
     },
