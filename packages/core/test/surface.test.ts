@@ -191,6 +191,7 @@ test('the codes of problems and their statuses', () => {
       "403 sign-in-denied",
       "404 account-not-linked",
       "404 missing-column",
+      "404 row-not-found",
       "404 unknown-endpoint",
       "404 unknown-tenant",
       "405 method-not-allowed",

@@ -90,6 +90,8 @@ export interface TableAccess {
   /** Limits of a listing that a comment enables. */
   readonly listingLimits: PageLimits;
   readonly allowUnfilteredDelete: boolean;
+  /** Whether an update or delete by the complete key is refused when it finds no row. */
+  readonly requiresRow: boolean;
   /** The operations of the table in the dialect of PostgREST; absent elsewhere. */
   readonly postgrest?: PostgrestTable;
   /** Messages for constraint violations: the comments on the constraints, by `schema.table.constraint`. */

@@ -120,6 +120,8 @@ export interface TableEndpoint {
   /** Whether rows have a version (`xmin`), sent as `ETag`. */
   readonly versioned: boolean;
   readonly allowUnfilteredDelete: boolean;
+  /** Whether a request with the complete key is refused when it finds no row. */
+  readonly requiresRow: boolean;
   /** Absent outside of the dialect of PostgREST. */
   readonly postgrest?: PostgrestTable;
 }

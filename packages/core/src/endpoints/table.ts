@@ -41,6 +41,7 @@ function createTableEndpoint(
     listing: table.operation === 'select' ? listing : null,
     versioned: table.versioned && listing !== null,
     allowUnfilteredDelete: overrides.allowUnfilteredDelete ?? table.allowUnfilteredDelete,
+    requiresRow: table.requiresRow,
     ...(table.postgrest === undefined ? {} : { postgrest: table.postgrest }),
   };
 }

@@ -56,6 +56,7 @@ export function createPipeline(
     provideConnection: provide,
     // Batches have other values: with all properties here, the copies that they make have the same fast shape.
     transactionContinues: false,
+    authorizesRepeated: false,
     hasClaimedKey: false,
     hooks,
     responseCache: cache.responses,

@@ -38,6 +38,7 @@ export const problemTypes = {
   },
   'unknown-endpoint': { status: 404, title: 'No endpoint has this path' },
   'unknown-tenant': { status: 404, title: 'No tenant has this name' },
+  'row-not-found': { status: 404, title: 'No such row' },
   'missing-column': { status: 404, title: 'Required columns are missing' },
   'account-not-linked': { status: 404, title: 'The account is not linked to this user' },
   'method-not-allowed': { status: 405, title: 'The path does not support this method' },

@@ -1,7 +1,7 @@
 import type { CallPlan, Statement, Value } from '../postgres/port.ts';
 import type { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import type { KeyClaim } from './idempotency/compile-idempotency.ts';
+import type { CallGuard } from './idempotency/compile-idempotency.ts';
 import { bodyOf, type RequestInput } from './parse/parse-input.ts';
 import type { InjectedCall } from './inject.ts';
 import type { Query, RowResponse, ValueSource, Observer } from '../ports/ports.ts';
@@ -28,7 +28,7 @@ export interface ExecutableCall extends InjectedCall, BoundStatement {
   /** Set when the call is about to run; null: `auto`. */
   plan: CallPlan | null;
   /** Set when the call is about to run; null: the request has no idempotency key. */
-  claim: KeyClaim | null;
+  guard: CallGuard | null;
   /** Whether no replica may run the call: the host may have changed data for it. */
   usesPrimary: boolean;
 }
@@ -50,7 +50,7 @@ export function buildQuery(call: InjectedCall): ExecutableCall {
     rowResponse: null,
     traceparent: null,
     plan: null,
-    claim: null,
+    guard: null,
     usesPrimary: false,
   };
 }
@@ -78,7 +78,7 @@ export async function buildCustomQuery(
     rowResponse: query.rowResponse ?? null,
     traceparent: null,
     plan: null,
-    claim: null,
+    guard: null,
     usesPrimary: false,
   };
 }

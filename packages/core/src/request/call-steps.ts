@@ -16,7 +16,7 @@ export interface StepOptions {
 }
 
 /**
- * Returns settings, claim of an idempotency key, header query, statement, the query of response settings and last step, in this order. Most
+ * Returns settings, guard, header query, statement, the query of response settings and last step, in this order. Most
  * calls have only the statement.
  */
 export function buildSteps(
@@ -31,7 +31,7 @@ export function buildSteps(
   const steps = [
     ...before,
     step,
-    ...(settingsRow === null ? [] : [responseSettingsStep(call.claim, settingsRow)]),
+    ...(settingsRow === null ? [] : [responseSettingsStep(call.guard, settingsRow)]),
     ...(lastStep === null ? [] : [lastStep]),
   ];
   if (settings.length === 0) return steps;
@@ -41,15 +41,19 @@ export function buildSteps(
   return [changes.before, ...steps, changes.after];
 }
 
-const none: readonly Step[] = [];
-
-function stepsBefore({ headerQuery, claim }: ExecutableCall, headerRow: RowSink | null): readonly Step[] {
-  if (headerQuery === null) return claim === null ? none : [claim.step];
-  const header = { statement: headerQuery.statement, values: headerQuery.arguments, rows: headerRow! };
-  return claim === null ? [header] : [claim.step, header];
+/** Whether a call may run again after its connection was lost. */
+export function mayRunTwice({ candidate, guard }: ExecutableCall): boolean {
+  return candidate.endpoint.volatility !== 'volatile' || guard?.isOfReplay === true;
 }
 
-function responseSettingsStep(claim: ExecutableCall['claim'], rows: RowSink): Step {
-  if (claim === null) return { statement: responseSettingsStatement, values: [], rows };
-  return { statement: claim.settings, values: [claim.id], rows };
+const none: readonly Step[] = [];
+
+function stepsBefore({ headerQuery, guard }: ExecutableCall, headerRow: RowSink | null): readonly Step[] {
+  if (headerQuery === null) return guard === null ? none : [guard.step];
+  const header = { statement: headerQuery.statement, values: headerQuery.arguments, rows: headerRow! };
+  return guard === null ? [header] : [guard.step, header];
+}
+
+function responseSettingsStep(guard: ExecutableCall['guard'], rows: RowSink): Step {
+  return { ...(guard?.settings ?? { statement: responseSettingsStatement, values: [] }), rows };
 }

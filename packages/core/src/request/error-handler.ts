@@ -137,13 +137,13 @@ async function findInvalidParameter(
     : (statement.valueSources[Number(number) - 1] ?? null);
 }
 
-/** The steps of a call are settings, claim of an idempotency key, header query and statement, in this order. Null for the first two. */
+/** The steps of a call are settings, guard, header query and statement, in this order. Null for the first two. */
 function statementOfStep(call: ExecutableCall, step: number | undefined): BoundStatement | null {
   // The settings of an upload have been made before.
   if (call.candidate.endpoint.upload !== null) return call;
   const statements = [
     ...(transactionSettings(call).length > 0 ? [null] : []),
-    ...(call.claim === null ? [] : [null]),
+    ...(call.guard === null ? [] : [null]),
     ...(call.headerQuery === null ? [] : [call.headerQuery]),
     call,
   ];

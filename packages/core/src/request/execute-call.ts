@@ -1,6 +1,7 @@
 import type { Caller } from '../ports/ports.ts';
 import { executeCached } from './cache/cached-execution.ts';
 import type { CallResult, ExecutionInput } from './execute.ts';
+import { authorizeRepeated } from './idempotency/authorize-repeated.ts';
 import { executeOnce } from './idempotency/execute-once.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import { executeUpload } from './upload/execute-upload.ts';
@@ -12,6 +13,7 @@ export function executeCall(
   caller: Caller | null,
 ): CallResult | Promise<CallResult> {
   const { endpoint, idempotency } = execution.call.candidate;
+  if (pipeline.authorizesRepeated) return authorizeRepeated(pipeline, execution.call);
   if (endpoint.upload !== null) return executeUpload(pipeline, execution);
   return idempotency === null ? executeCached(pipeline, execution, caller) : executeOnce(pipeline, execution, caller);
 }

@@ -28,7 +28,7 @@ import type { Format } from '../response/format.ts';
 import { HeaderRow } from '../response/response-headers.ts';
 import { createSettingsRow, type ResponseSettings } from '../response/response-settings.ts';
 import { toConversionError, OutputConversion } from './procedure-output-conversion.ts';
-import { buildSteps } from './call-steps.ts';
+import { buildSteps, mayRunTwice } from './call-steps.ts';
 import { type Consistency, getsToken, tokenHoldLimit } from './consistency.ts';
 import { isRefusal, type ReadRouting, runsAgainOnPrimary, selectReplica } from './read-routing.ts';
 import type { PlanChoices } from './plans/plan-choices.ts';
@@ -95,6 +95,8 @@ export interface ExecutionContext extends NoticeEventContext {
   readonly databaseRole: DatabaseRole | null;
   /** Whether the transaction of a call continues after it, so that the settings of the call are restored. */
   readonly transactionContinues: boolean;
+  /** Whether calls are authorized and do not run: their responses are stored. */
+  readonly authorizesRepeated: boolean;
   /** Asks the host for the connection of a request; it resolves to null for a pooled one. Null: the host provides none. */
   readonly provideConnection: ((request: GatewayRequest, endpoint: Endpoint) => Promise<ProvidedRunner | null>) | null;
 }
@@ -247,7 +249,7 @@ function runOn(
       mayBlock: sessionUse.mayBlock,
       altersSession: sessionUse.alters,
       discardsSequences: sessionUse.readsSequences === true,
-      idempotent: endpoint.volatility !== 'volatile',
+      idempotent: mayRunTwice(call),
       role: selectRole(context, call),
       // A COMMIT inside a procedure would end the settings of the call, its role among them.
       atomic: endpoint.kind === 'procedure',

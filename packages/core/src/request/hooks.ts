@@ -8,6 +8,7 @@ import type { CallContext } from '../auth/injected-values.ts';
 import { checkHeader } from '../response/response-headers.ts';
 import type { ExecutableCall } from './build-query.ts';
 import { execute, executeStatement, type ExecutionContext } from './execute.ts';
+import { authorizeRepeated } from './idempotency/authorize-repeated.ts';
 import { respond } from './respond.ts';
 import { executeUpload, type UploadExecutionContext } from './upload/execute-upload.ts';
 
@@ -200,6 +201,7 @@ async function runCommand(
   call: ExecutableCall,
   { request, caller }: CallContext,
 ): Promise<CommandResponse> {
+  if (execution.authorizesRepeated) return authorizeRepeated(execution, call);
   const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'), call);
   const headers = writeHeaders(call);
   const holdLimit = { rows: Infinity, bytes: maxCommandBody };

@@ -49,7 +49,7 @@ export class OutputConversion implements RowSink, CallHandle {
       rowResponse: null,
       traceparent,
       plan: null,
-      claim: null,
+      guard: null,
       usesPrimary,
     };
   }

@@ -37,6 +37,8 @@ export interface CrudOptions extends Filters {
   readonly query?: string | null;
   /** Whether a DELETE without a condition may delete every row. */
   readonly allowUnfilteredDelete?: boolean;
+  /** Whether an update or delete by the complete key is answered with 204 when no row has it; false: with 404. */
+  readonly allowMissingRow?: boolean;
   /** Enables ordering, pagination, filters and counts for every table; false: for tables with the annotation `listing`. */
   readonly listing?: boolean;
   /** Rows per page of a listing: the default (100), and the most that a client may ask for (1,000). */
@@ -67,6 +69,7 @@ export interface ResolvedCrudOptions extends Filters {
   readonly commentsMode: NonNullable<Routine['commentsMode']> | null;
   readonly query: string | null;
   readonly allowUnfilteredDelete: boolean;
+  readonly allowMissingRow: boolean;
   readonly listing: boolean;
   readonly limits: PageLimits;
   readonly dialect: Dialect | null;
@@ -101,6 +104,7 @@ export const crudOptionTable: OptionValidators<CrudOptions> = {
   commentsMode: nullable(oneOf('onlyWithHttpTag', 'parseAll', 'ignore')),
   query: nullable(string),
   allowUnfilteredDelete: boolean,
+  allowMissingRow: boolean,
   listing: boolean,
   listingLimits: optionGroup<Partial<PageLimits>>(limitValidators),
   dialect: nullable(oneOf('postgrest')),
@@ -128,6 +132,7 @@ export function resolveCrudOptions(options: CrudOptions): ResolvedCrudOptions {
     commentsMode,
     query,
     allowUnfilteredDelete,
+    allowMissingRow,
     listing,
     listingLimits,
     crudTypes,
@@ -143,6 +148,7 @@ export function resolveCrudOptions(options: CrudOptions): ResolvedCrudOptions {
     commentsMode: commentsMode ?? null,
     query: query?.trim() ? query : null,
     allowUnfilteredDelete: allowUnfilteredDelete ?? false,
+    allowMissingRow: allowMissingRow === true,
     listing: listing ?? false,
     limits: resolveLimits(listingLimits ?? {}),
     dialect: dialect ?? null,

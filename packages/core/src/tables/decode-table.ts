@@ -9,6 +9,7 @@ import {
   readText,
   readTextOrNull,
   readInteger,
+  readIntegerOrNull,
 } from '../catalog/json-object.ts';
 import { parseConstraintComment } from '../catalog/constraint-comment.ts';
 import { quoteIdentifier } from '../catalog/quote.ts';
@@ -27,6 +28,8 @@ export interface Table {
   readonly deletable: boolean;
   /** Whether the primary key can be the target of ON CONFLICT. */
   readonly arbiter: boolean;
+  /** The changes that return each row that they find: without a row, none has the key. */
+  readonly counted: { readonly update: boolean; readonly delete: boolean };
   readonly columns: readonly TableColumn[];
   readonly constraintMessages: Readonly<Record<string, string>>;
 }
@@ -61,6 +64,7 @@ export interface DecodeContext {
 
 export function decodeTable(facts: JsonObject, context: DecodeContext): Table {
   const writable = readInteger(facts, 'writable');
+  const counted = readIntegerOrNull(facts, 'counted') ?? 0;
   const messages = readArrayOrNull(facts, 'constraints', decodeConstraintMessage) ?? [];
   return Object.freeze({
     kind: readCode(facts, 'kind', kinds),
@@ -71,6 +75,10 @@ export function decodeTable(facts: JsonObject, context: DecodeContext): Table {
     updatable: (writable & commandBits.update) !== 0,
     deletable: (writable & commandBits.delete) !== 0,
     arbiter: readBoolean(facts, 'arbiter'),
+    counted: Object.freeze({
+      update: (counted & commandBits.update) !== 0,
+      delete: (counted & commandBits.delete) !== 0,
+    }),
     columns: readArray(facts, 'columns', (where, value) => decodeColumn(toJsonObject(where, value), context)),
     constraintMessages: Object.freeze(Object.fromEntries(messages.filter(([, message]) => message !== ''))),
   });

@@ -144,6 +144,8 @@ export function toRoutine(table: Table, operation: TableOperation, options: Reso
       listing: options.listing ? options.limits : null,
       listingLimits: options.limits,
       allowUnfilteredDelete: options.allowUnfilteredDelete,
+      requiresRow:
+        !options.allowMissingRow && (operation === 'update' || operation === 'delete') && table.counted[operation],
       constraintMessages,
     },
     parameters: columns.filter(acceptsColumn).map(toParameter),

@@ -43,6 +43,21 @@ const defaultClassOf = (type: string): string => `
       order by m.amname::text, o.opcintype <> ${type}
       limit 1`;
 
+/**
+ * The events (bits of `pg_relation_is_updatable`) whose RETURNING returns each row that the statement finds. Rules and INSTEAD OF triggers replace
+ * the statement, and triggers BEFORE DELETE may replace the deletion of a row, as by a mark.
+ */
+const countedEvents = (relation: string): string => `(
+      select 20 & ~coalesce(pg_catalog.bit_or(event.bits), 0)
+      from (select ${relation} union all select o.source from origins o where o.view = ${relation}) concerned (oid)
+        cross join lateral (
+          select case r.ev_type when '2' then 4 when '4' then 16 else 0 end
+          from pg_catalog.pg_rewrite r where r.ev_class = concerned.oid
+          union all
+          select case when t.tgtype & 64 <> 0 then 20 when t.tgtype & 11 = 11 then 16 else 0 end
+          from pg_catalog.pg_trigger t where t.tgrelid = concerned.oid
+        ) event (bits))`;
+
 /** The events (bits of `pg_relation_is_updatable`) that INSTEAD OF triggers or unconditional INSTEAD rules of a view handle. */
 const redirectedEvents = (view: string): string => `(
       select coalesce(pg_catalog.bit_or(event.bits), 0)
@@ -252,6 +267,7 @@ union all
     'comment', d.description,
     'writable', case when u.oid is null then pg_catalog.pg_relation_is_updatable(listed.oid, true) else 0 end,
     'arbiter', coalesce(k.arbiter, false),
+    'counted', case when listed.relkind = 'f' then 0 else ${countedEvents('listed.oid')} end,
     'columns', coalesce(columns.list, '[]'),
     'constraints', messages.list
   )::text
@@ -287,6 +303,7 @@ union all
  * - `comment`: `obj_description(oid, 'pg_class')`, or null
  * - `writable`: `pg_relation_is_updatable(oid, true)`, the sum of 4 (update), 8 (insert) and 16 (delete)
  * - `arbiter`: whether the primary key can be the target of ON CONFLICT
+ * - `counted`: the sum of 4 (update) and 16 (delete) if RETURNING returns each row that the statement finds, or null
  * - `columns`: array of objects with `name`, `type` (OID), `display` (null, or the type with its modifiers), `notNull`,
  *   `default`, `defaultExpression` (null or SQL), `identity` (`pg_attribute.attidentity`), `generated`, `writable`, `key`
  * - `constraints`: array of objects with `schema`, `table`, `name` and `comment` of the constraints with a comment, or null

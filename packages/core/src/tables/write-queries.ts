@@ -145,7 +145,8 @@ interface Change {
 /** Adds the WHERE clause with `If-Match`, and the RETURNING clause. */
 function finishChange(prefix: string, input: QueryInput, { start, keys, conditions }: Change): Query {
   const { endpoint } = input;
-  const { conditions: ifMatch, ...noRow } = ifMatchCondition(input);
+  const { conditions: ifMatch, ...precondition } = ifMatchCondition(input);
+  const noRow = precondition.noRowProblem === undefined ? findMissingRow(endpoint, keys) : precondition;
   const returning = textFragment(noRow.noRowProblem === undefined ? '' : 'counted', () =>
     returningClause(endpoint, noRow),
   );
@@ -153,6 +154,19 @@ function finishChange(prefix: string, input: QueryInput, { start, keys, conditio
   const query = toStatement(prefix, convertRows(endpoint, statement));
   return { ...query, ...choosePlanMode(endpoint, keys, keys.length), ...noRow };
 }
+
+/** Returns the problem of a complete key that no row has. Rows that row level security hides are no rows. */
+function findMissingRow(endpoint: Endpoint, given: readonly ProvidedColumn[]): Pick<Query, 'noRowProblem'> {
+  const { columns, requiresRow } = requireTable(endpoint);
+  if (!requiresRow) return {};
+  const names = new Set(given.map(({ facts }) => facts.name));
+  const keys = columns.filter(({ key }) => key);
+  return keys.length > 0 && keys.every(({ name }) => names.has(name)) ? { noRowProblem: rowNotFound } : {};
+}
+
+const rowNotFound = new Problem('row-not-found', {
+  detail: 'No row meets the conditions, or you may not change it.',
+});
 
 /** Returns the result columns, or a constant per row where rows are only counted. */
 function returningClause(endpoint: Endpoint, { noRowProblem }: Pick<Query, 'noRowProblem'>): string {

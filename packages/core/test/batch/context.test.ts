@@ -219,6 +219,14 @@ describe('tables', () => {
     const update = { method: 'POST', path: '/api/item', body: { id: 99, name: 'b' }, headers: { 'If-Match': '"1"' } };
     const refused = await batch(gateway, [add, update]);
     expect([refused.status, refused.body]).toMatchObject([412, { pointer: '/1' }]);
+    for (const missing of [
+      { method: 'POST', path: '/api/item', body: { id: 99, name: 'b' } },
+      { method: 'DELETE', path: '/api/item?id=99' },
+    ]) {
+      // oxlint-disable-next-line no-await-in-loop
+      const { status, body } = await batch(gateway, [add, missing]);
+      expect([status, body]).toMatchObject([404, { type: 'urn:pgway:problem:row-not-found', pointer: '/1' }]);
+    }
     expect(await gateway.database.query('select id from item')).toEqual([{ id: 1 }]);
   });
 });

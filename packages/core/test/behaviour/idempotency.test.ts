@@ -263,3 +263,48 @@ test('a response that is too large is sent once', async () => {
   });
   expect((await count()) - before).toBe(1);
 });
+
+test('a stored response is read again after a lost connection, and the request may be sent again after a second loss', async () => {
+  const { database } = gateway;
+  const key = newKey();
+  const first = await post('pay', key, { amount: 8 });
+  const before = await count();
+  await database.query(`
+    alter function pgway.read_idempotent_rows(bytea, bytea) rename to read_now;
+    create function pgway.read_idempotent_rows(key_id bytea, key_shape bytea) returns json language sql volatile as
+    $$ select pg_advisory_xact_lock(9); select pgway.read_now(key_id, key_shape) $$`);
+  const lock = await holdLock(database.connectionString, 9);
+  const terminate = async (): Promise<unknown> => {
+    await expect.poll(() => lock.waiting()).toBe(1);
+    const rows = await database.query(
+      `select pid from pg_locks where locktype = 'advisory' and objid = 9 and not granted
+         and database = (select oid from pg_database where datname = current_database())`,
+    );
+    await database.query(`select pg_terminate_backend(${String(rows[0]!['pid'])})`);
+    return rows[0]!['pid'];
+  };
+  const repeat = (): ReturnType<typeof gateway.send> =>
+    gateway.send('POST /api/pay', { body: { amount: 8 }, headers: { 'idempotency-key': key } });
+  const twice = repeat();
+  const pid = await terminate();
+  await expect.poll(terminate).not.toBe(pid);
+  const { status, headers, body } = await twice;
+  expect({ status, retryAfter: headers.get('retry-after'), body: JSON.parse(body) as unknown }).toEqual({
+    status: 503,
+    retryAfter: '1',
+    body: {
+      type: 'urn:pgway:problem:database-unavailable',
+      title: 'The database cannot be reached',
+      status: 503,
+      correlationId: expect.any(String) as string,
+    },
+  });
+  const once = repeat();
+  await terminate();
+  await expect.poll(() => lock.waiting()).toBe(1);
+  await lock.release();
+  expect((await once).body).toBe(first.body);
+  expect(await count()).toBe(before);
+  await database.query(`drop function pgway.read_idempotent_rows;
+    alter function pgway.read_now rename to read_idempotent_rows`);
+});

@@ -103,7 +103,7 @@ test('a second HTTP line, and a verb that is nearly one', async () => {
     [
       "warning unknown-method public.gett() 1: "GETT" is not a method and becomes the path; did you mean GET? Begin a path with /",
       "warning unknown-method public.moved() 1: "wrong-verb" is not a method and becomes the path; begin the path with / to confirm",
-      "warning extra-arguments public.pots() 1: HTTP takes a method and a path; it sets the path "pots" and ignores "/x"; did you mean POST?",
+      "error unknown-method public.pots() 1: "pots" is not a method; did you mean POST?",
       "warning second-http public.two() 3: "HTTP POST /two" is the second HTTP line and overrides the first; keep one of them",
     ]
   `);

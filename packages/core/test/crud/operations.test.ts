@@ -59,7 +59,9 @@ describe('the eleven endpoints of a table', () => {
       { film_id: 1, title: 'New', release_year: 1990 },
       { film_id: 2, title: 'B', release_year: null },
     ]);
-    expect(await ask(gateway, 'POST /api/film', { filmId: 9, title: 'None' })).toEqual([204, null]);
+    expect(await ask(gateway, 'POST /api/film', { filmId: 9, title: 'None' })).toEqual(
+      refusal(404, { type: 'urn:pgway:problem:row-not-found' }),
+    );
   });
 
   test('3: update returning', async () => {

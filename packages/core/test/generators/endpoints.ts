@@ -124,6 +124,7 @@ export function customers(listing = false): readonly Parameters<typeof routine>[
         listing: listing ? limits : null,
         listingLimits: limits,
         allowUnfilteredDelete: false,
+        requiresRow: operation === 'update' || operation === 'delete',
         constraintMessages: {},
       },
       parameters: customersColumns.map((column) => ({ name: column.name, type: column.type, hasDefault: true })),

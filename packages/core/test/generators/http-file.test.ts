@@ -215,7 +215,7 @@ describe('a REST client', () => {
         expect(told).not.toMatch(
           /unknown-parameter|missing-parameter|malformed|repeated|unsupported-media|not-an-object/,
         );
-        expect([200, 204, 400, 409, 500], `${method} ${url} ${told}`).toContain(answer.status);
+        expect([200, 204, 400, 404, 409, 500], `${method} ${url} ${told}`).toContain(answer.status);
       }
     });
   });

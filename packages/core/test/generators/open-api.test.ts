@@ -323,6 +323,13 @@ describe('tables', () => {
     expect(paths['/api/customers'].put.responses['412']).toBeUndefined();
   });
 
+  test('update and delete may find no row', () => {
+    for (const operation of [paths['/api/customers'].post, paths['/api/customers'].delete]) {
+      expect(operation.responses['404']).toEqual({ $ref: '#/components/responses/Problem' });
+    }
+    expect(paths['/api/customers/returning'].post.responses['404']).toBeUndefined();
+  });
+
   test('without a listing there are plain values, and no versions', () => {
     const { get } = documentOf(planned(customers())).paths['/api/customers'];
     expect(get.parameters.map((parameter: Json) => [parameter.name, parameter.schema.type])).toEqual([

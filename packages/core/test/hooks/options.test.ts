@@ -213,6 +213,7 @@ describe('crudSource, redisCache and createPasswordHasher check their options to
       'crudSource: listingLimits.maxLimits: unknown option; did you mean listingLimits.maxLimit?',
     ],
     [{ allowUnfilteredDelete: 1 }, 'crudSource: allowUnfilteredDelete: must be true or false, not 1'],
+    [{ allowMissingRow: 1 }, 'crudSource: allowMissingRow: must be true or false, not 1'],
   ])('crudSource(%o)', (options, message) => {
     expect(() => crudSource(options as CrudOptions)).toThrow(message);
   });

@@ -104,6 +104,7 @@ describe('the table', () => {
       listing: null,
       versioned: true,
       allowUnfilteredDelete: false,
+      requiresRow: false,
     } as const;
     const parameters = [
       ...['id', 'title', 'note', 'at'].map((name) => parameter(name, { name, optional: true })),

@@ -146,16 +146,23 @@ function parseLine(builder: EndpointBuilder, line: CommentLine): void {
     reportSkipped(builder, match, line);
     return;
   }
-  if (match.kind !== 'annotation' && reportUnsupportedGuard(builder, line)) return;
-  if (match.kind !== 'annotation') reportSuggestions(builder, match.suggestion, line, match.kind);
-  if (match.kind === 'header') {
-    // One report per line: a suggestion says more than an unknown header.
-    const error = responseHeader.apply(match.parsed, builder);
-    if (match.suggestion === null || error?.severity === 'error')
-      reportResult(builder, responseHeader, match.parsed, error);
-  }
   if (match.kind === 'annotation')
     reportResult(builder, match.annotation, match.parsed, match.annotation.apply(match.parsed, builder));
+  else if (!reportUnsupportedGuard(builder, line)) applyOther(builder, match, line);
+}
+
+/** Reports what a line of prose or a header probably means, and adds the header. */
+function applyOther(
+  builder: EndpointBuilder,
+  match: Exclude<LineMatch, { readonly kind: 'annotation' }>,
+  line: CommentLine,
+): void {
+  reportSuggestions(builder, match.suggestion, line, match.kind);
+  if (match.kind === 'prose') return;
+  // One report per line: a suggestion says more than an unknown header.
+  const error = responseHeader.apply(match.parsed, builder);
+  if (match.suggestion === null || error?.severity === 'error')
+    reportResult(builder, responseHeader, match.parsed, error);
 }
 
 /** Returns the kind of the line, and the name of its annotation. */

@@ -31,17 +31,15 @@ const adviceByName: ReadonlyMap<string, string> = new Map(
 
 /** Returns what to use in place of the guard that a line means; null for a line of prose. */
 export function adviceForUnsupportedGuard(line: CommentLine, { isParameter }: AnnotationContext): string | null {
-  const [word = '', ...rest] = line.words;
-  const name = line.assignment?.key ?? line.header?.name ?? word;
-  const advice = adviceByName.get(normalizeName(name));
+  const { assignment, header, words, written } = line;
+  const advice = adviceByName.get(normalizeName(assignment?.key ?? header?.name ?? words[0] ?? ''));
   if (advice === undefined) return null;
-  const isKeyword =
-    line.assignment !== null ||
-    line.header !== null ||
-    line.written.startsWith('@') ||
-    // `validate _email using not_empty`, `encrypt _email`; "Internal notes about orders" is prose.
-    rest.every((argument) => isParameter(argument)) ||
-    normalizeName(rest[1] ?? '') === 'using' ||
-    (/^rate_limiter/.test(normalizeName(word)) && rest.length === 1);
-  return isKeyword ? advice : null;
+  const isKeyword = assignment !== null || header !== null || written.startsWith('@');
+  return isKeyword || hasArguments(words, isParameter) ? advice : null;
+}
+
+/** `validate _email using not_empty`, `encrypt _email`, `rate_limiter strict`; "Internal notes about orders" is prose. */
+function hasArguments([word = '', ...rest]: readonly string[], isParameter: AnnotationContext['isParameter']): boolean {
+  if (rest.every((argument) => isParameter(argument)) || normalizeName(rest[1] ?? '') === 'using') return true;
+  return normalizeName(word).startsWith('rate_limiter') && rest.length === 1;
 }

@@ -189,6 +189,7 @@ function responsesObject(endpoints: readonly Endpoint[]): JsonSchema {
     ...(endpoints.some(returnsVersion)
       ? { 304: { description: 'The row still has the version of If-None-Match' } }
       : {}),
+    ...(endpoints.some(({ table }) => table?.requiresRow === true) ? { 404: problemResponseObject } : {}),
     ...(endpoints.some(acceptsVersion) ? { 412: problemResponseObject } : {}),
     ...fieldErrorProblems(endpoints),
     ...uploadProblems(endpoints),

@@ -18,7 +18,14 @@ import { replayHeaders } from '../idempotency/execute-once.ts';
 import { unknownOutcome } from '../idempotency/key-problems.ts';
 import { type BatchItem, ItemError, readBatch } from './batch-items.ts';
 import { type BatchKey, readBatchKey } from './batch-key.ts';
-import { type BatchInput, type BatchOutcome, type FailedBatch, type FinishedBatch, runBatch } from './run-batch.ts';
+import {
+  type BatchInput,
+  type BatchOutcome,
+  type FailedBatch,
+  type FinishedBatch,
+  type RepeatedBatch,
+  runBatch,
+} from './run-batch.ts';
 import type { FinishedItem } from './running-item.ts';
 
 export interface BatchLimits {
@@ -87,7 +94,7 @@ export class BatchHandler {
         key,
       });
       if (pipeline.observesRequests) this.#setCaller(request, outcome, key);
-      if (outcome.kind === 'repeated') return await respondAgain(key!, outcome.role, request, pipeline);
+      if (outcome.kind === 'repeated') return await respondAgain(outcome, key!.caller, request, pipeline);
       if (outcome.kind === 'failed') return await respondToFailure(withKey(outcome, key), request);
       if (key !== null) pipeline.keyPruner?.afterCall(pipeline.database);
       return await respond(outcome, request, pipeline);
@@ -174,15 +181,14 @@ async function respond(
 const jsonHeaders: readonly string[] = ['content-type', 'application/json'];
 
 /** Returns the response of the earlier batch with the same idempotency key. */
-async function respondAgain(
-  key: BatchKey,
-  role: string | null | undefined,
+function respondAgain(
+  { body }: RepeatedBatch,
+  caller: Caller | null,
   request: GatewayRequest,
-  { database, readRouting }: RequestPipeline,
-): Promise<GatewayResponse> {
-  const body = await key.read(database, role);
+  { readRouting }: RequestPipeline,
+): GatewayResponse | Promise<GatewayResponse> {
   const headers = [...jsonHeaders, ...replayHeaders.headers];
-  const response = withCallerHeaders({ kind: 'whole', status: 200, headers, body }, key.caller);
+  const response = withCallerHeaders({ kind: 'whole', status: 200, headers, body }, caller);
   const isWrite = getsToken({ volatility: 'volatile', connection: null }, readConsistency(request));
   return readRouting !== null && isWrite ? addToken(response, readRouting.replicas) : response;
 }

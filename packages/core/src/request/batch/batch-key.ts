@@ -84,6 +84,7 @@ function readText(database: Database, role: Call['role'], step: Step): Promise<s
     database.run({
       steps: [...(typeof role === 'string' ? [settingsStep([['role', role]])] : []), { ...step, rows: sink }],
       mayShare: false,
+      idempotent: true,
       role,
       timeout: null,
       done: () => resolve(sink.rows[0]![0]!),

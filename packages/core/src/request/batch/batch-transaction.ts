@@ -8,6 +8,7 @@ import {
   type Step,
   type Transaction,
 } from '../../postgres/port.ts';
+import { idempotencyStates } from '../../endpoints/idempotency-store.ts';
 import { mergeCalls } from '../../postgres/merge-calls.ts';
 import { Problem } from '../../http/problem.ts';
 import { settingsStep } from '../call-settings.ts';
@@ -71,6 +72,11 @@ export class BatchTransaction {
   /** Null unless the key could not be claimed. */
   get claimError(): DatabaseError | null {
     return this.#claimError;
+  }
+
+  /** Whether a batch with the key has succeeded before. */
+  get isRepeated(): boolean {
+    return this.#claimError?.diagnostics.code === idempotencyStates.repeated;
   }
 
   /** As in `Call`; that of all calls. */

@@ -7,7 +7,6 @@ import type { RequestPipeline } from '../pipeline.ts';
 import { LimitedRequest } from '../rate-limit/limited-request.ts';
 import type { RouteMatch } from '../router.ts';
 import type { FailedAttempt } from '../stale-endpoint.ts';
-import { idempotencyStates } from '../../endpoints/idempotency-store.ts';
 import { toClaimError } from '../idempotency/key-problems.ts';
 import { type BatchItem, ItemError } from './batch-items.ts';
 import type { BatchKey } from './batch-key.ts';
@@ -16,6 +15,7 @@ import { ItemRequests } from './item-request.ts';
 import { ResponseBudget, resultsToJson } from './item-result.ts';
 import { findItemRoute, isDecidedByDatabase, onlyReads } from './item-route.ts';
 import { type FinishedItem, RunningItem } from './running-item.ts';
+import { StoredBodies } from './stored-bodies.ts';
 
 export interface BatchInput {
   readonly items: readonly BatchItem[];
@@ -52,8 +52,8 @@ export interface FinishedBatch {
 /** A batch with the same idempotency key has succeeded before. */
 export interface RepeatedBatch {
   readonly kind: 'repeated';
-  /** As in `Call`: the role that may read the stored response. */
-  readonly role: string | null | undefined;
+  /** The stored response. */
+  readonly body: string;
 }
 
 export type BatchOutcome = FinishedBatch | RepeatedBatch | FailedBatch;
@@ -63,7 +63,24 @@ export type BatchOutcome = FinishedBatch | RepeatedBatch | FailedBatch;
  * @throws ItemError for a request that cannot be part of a batch
  */
 export async function runBatch(input: BatchInput): Promise<BatchOutcome> {
-  const batch = new Batch(input);
+  const outcome = await start(input, null);
+  if (outcome.kind !== 'stored') return outcome;
+  const body = await input.key!.read(input.pipeline.database, outcome.role);
+  // Before the key was found, the requests up to the first reference have been authorized, and no privilege was checked.
+  const authorized = await start(input, new StoredBodies(body));
+  return authorized.kind === 'failed' ? authorized : { kind: 'repeated', body };
+}
+
+/** The key of the batch exists: its requests have succeeded before. */
+interface StoredBatch {
+  readonly kind: 'stored';
+  /** As in `Call`: the role that may read the stored response. */
+  readonly role: string | null | undefined;
+}
+
+/** @param stored the responses of the requests, which are authorized and do not run; null: the requests run */
+function start(input: BatchInput, stored: StoredBodies | null): Promise<FinishedBatch | StoredBatch | FailedBatch> {
+  const batch = new Batch(input, stored);
   input.request.onDisconnect(() => batch.cancel());
   return batch.run();
 }
@@ -72,6 +89,7 @@ type Route = RouteMatch<CompiledEndpoint>;
 
 class Batch {
   readonly #input: BatchInput;
+  readonly #stored: StoredBodies | null;
   readonly #pipeline: RequestPipeline;
   readonly #requests: ItemRequests;
   readonly #budget: ResponseBudget;
@@ -87,9 +105,10 @@ class Batch {
   /** Null until all requests have their responses. */
   #body: Buffer | null = null;
 
-  constructor(input: BatchInput) {
+  constructor(input: BatchInput, stored: StoredBodies | null) {
     const { items, pipeline, request, isolation, maxResponseSize, preparedStatements, key } = input;
     this.#input = input;
+    this.#stored = stored;
     this.#requests = new ItemRequests(request, pipeline.maxBodySize);
     this.#budget = new ResponseBudget(maxResponseSize);
     this.#pipeline = this.#createPipeline();
@@ -110,7 +129,7 @@ class Batch {
       altersSession,
       // The last request has none behind it, except the step that stores the response.
       altersTransaction: altersTransaction && (items.length > 1 || key !== null),
-      claim: key?.claim ?? null,
+      claim: stored === null ? (key?.claim ?? null) : null,
     });
   }
 
@@ -122,11 +141,11 @@ class Batch {
     this.#transaction.cancel();
   }
 
-  async run(): Promise<BatchOutcome> {
+  async run(): Promise<FinishedBatch | StoredBatch | FailedBatch> {
     try {
       await this.#start();
       if (this.#failure() === null && !this.#isOneRoundTrip) await this.#settle(this.#running);
-      if (this.#failure() === null) await this.#commit();
+      if (this.#failure() === null && this.#stored === null) await this.#commit();
     } finally {
       await this.#transaction.rollback();
       const culprit = this.#transaction.failure?.item ?? null;
@@ -138,9 +157,8 @@ class Batch {
         await this.#input.pipeline.invalidation.done(endpoint);
       }
     }
-    if (this.#transaction.claimError?.diagnostics.code === idempotencyStates.repeated) {
-      return { kind: 'repeated', role: this.#transaction.role };
-    }
+    const { isRepeated, role } = this.#transaction;
+    if (isRepeated) return { kind: 'stored', role };
     return this.#failure() ?? { kind: 'done', items: this.#finished(), body: this.#body ?? this.#createBody() };
   }
 
@@ -164,6 +182,7 @@ class Batch {
       plans: null,
       transactionContinues: true,
       hasClaimedKey: key !== null,
+      authorizesRepeated: this.#stored !== null,
       invalidation: {
         step: (endpoint) => invalidation.step(endpoint),
         // Before the commit, another request would cache the old response again.
@@ -175,7 +194,9 @@ class Batch {
   /** Starts the requests in order, until one fails. A request with references waits for those that it refers to. */
   async #start(): Promise<void> {
     for (const [index, item] of this.#input.items.entries()) {
-      const waits = this.#running.some((earlier) => earlier.index <= item.lastReference && earlier.outcome === null);
+      const waits =
+        this.#stored === null &&
+        this.#running.some((earlier) => earlier.index <= item.lastReference && earlier.outcome === null);
       // In order: the calls run in the order in which they are made.
       // oxlint-disable-next-line no-await-in-loop
       if (waits) await this.#settle(this.#running);
@@ -206,6 +227,7 @@ class Batch {
   }
 
   #bodyOf(index: number): string | null {
+    if (this.#stored !== null) return this.#stored.at(index);
     const outcome = this.#running[index]!.outcome as FinishedItem;
     return outcome.result.body?.toString() ?? null;
   }

@@ -16,6 +16,7 @@ import type { Caller } from '../../ports/ports.ts';
 import type { ExecutableCall } from '../build-query.ts';
 import type { CompiledEndpoint } from '../compiled-endpoint.ts';
 import { runStages } from '../handle.ts';
+import { ResponseIsStored } from '../idempotency/authorize-repeated.ts';
 import type { RequestPipeline } from '../pipeline.ts';
 import type { LimitedRequest } from '../rate-limit/limited-request.ts';
 import type { RouteMatch } from '../router.ts';
@@ -42,6 +43,9 @@ export interface ItemInput {
   readonly transaction: BatchTransaction;
   readonly budget: ResponseBudget;
 }
+
+/** The result of a request whose response is stored. */
+const storedResult: ItemResult = { status: 200, headers: [], cookies: [], body: null, release: null };
 
 /** A request of a batch on its way through the stages of every request. Its calls wait in the transaction of the batch. */
 export class RunningItem {
@@ -77,7 +81,11 @@ export class RunningItem {
       return transaction.enqueue(call, index);
     });
     const attempt = await runStages(request, { ...pipeline, database }, route, { limited, earlierInput: null });
-    if ('error' in attempt) return { kind: 'failed', failed: attempt };
+    if ('error' in attempt) {
+      const { error, caller, call } = attempt;
+      if (error instanceof ResponseIsStored) return { kind: 'finished', result: storedResult, caller, call };
+      return { kind: 'failed', failed: attempt };
+    }
     const { response, call, caller } = attempt;
     const isOwnJson = pipeline.hooks === null && call?.candidate.endpoint.contentType === null;
     try {

@@ -17,7 +17,12 @@ export function createClaim(
 ): KeyClaim {
   const owner = caller === null ? anonymousOwner : callerIdentity(caller, types);
   const { id, fingerprint } = hashKey(key, owner, (hash) => addRequest(hash, call));
-  return { id, step: { statement: claim, values: [id, fingerprint, shape, lifetime] }, settings };
+  return {
+    id,
+    step: { statement: claim, values: [id, fingerprint, shape, lifetime] },
+    settings: { statement: settings, values: [id] },
+    isOfReplay: false,
+  };
 }
 
 /** The owner of the keys of anonymous callers. */

@@ -33,14 +33,20 @@ export interface CompiledIdempotency {
   storing(statement: Statement, parameters: number): Statement;
 }
 
-/** The claim of a key, which is made in the transaction of its call. */
-export interface KeyClaim {
+/** A step in the transaction of a call that decides whether the call runs. */
+export interface CallGuard {
+  /** Runs before the call. An error of the step prevents the call. */
+  readonly step: Step;
+  /** Replaces the query of the response settings; null: that query. */
+  readonly settings: Step | null;
+  /** Whether the statement of the call is replaced by one that reads its stored response. */
+  readonly isOfReplay: boolean;
+}
+
+/** The claim of a key: inserts it before the call, and saves the response settings after it. */
+export interface KeyClaim extends CallGuard {
   /** The text of a `bytea`. */
   readonly id: string;
-  /** Inserts the key before the call. An error of the step prevents the call. */
-  readonly step: Step;
-  /** Replaces the query of the response settings. */
-  readonly settings: Statement;
 }
 
 let count = 0;

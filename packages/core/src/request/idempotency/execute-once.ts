@@ -1,11 +1,13 @@
 import { idempotencyStates } from '../../endpoints/idempotency-store.ts';
 import { DatabaseError, OutcomeUnknown } from '../../postgres/port.ts';
 import type { ClaimTypes } from '../../auth/claims.ts';
+import { cancelOnThrow } from '../../http/response.ts';
 import type { Caller } from '../../ports/ports.ts';
 import { type CallResult, execute, type ExecutionContext, type ExecutionInput, selectDatabase } from '../execute.ts';
 import { transactionSettings } from '../trace-context.ts';
 import { createClaim } from './claim.ts';
 import type { CompiledIdempotency } from './compile-idempotency.ts';
+import { createPrivilegeCheck } from './privilege-check.ts';
 import { readIdempotencyKey } from './idempotency-key.ts';
 import { missingKey, toClaimError, toReadError, unknownOutcome } from './key-problems.ts';
 import type { KeyPruner } from './prune-keys.ts';
@@ -39,7 +41,7 @@ export async function executeOnce(
     return execute(context, input);
   }
   const claim = createClaim(key, { call, caller }, idempotency, context.claimTypes);
-  call.claim = claim;
+  call.guard = claim;
   const statement = idempotency.storing(call.statement, call.arguments.length);
   const isStored = statement !== call.statement;
   const storing = { ...call, statement, arguments: isStored ? [...call.arguments, claim.id] : call.arguments };
@@ -55,21 +57,26 @@ export async function executeOnce(
     if (!(error instanceof DatabaseError) || error.step !== step) throw error;
     if (error.diagnostics.code !== idempotencyStates.repeated) throw toClaimError(error);
   }
-  call.claim = null;
+  call.guard = null;
   return replay(context, input, idempotency, claim.id);
 }
 
-/** Returns the response of the earlier request, in the format that this one accepts. */
+/** Returns the response of the earlier request, in the format that this one accepts, if the role may still run the call. */
 async function replay(
   context: ExecutionContext,
   input: ExecutionInput,
   { read, shape }: CompiledIdempotency,
   id: string,
 ): Promise<CallResult> {
-  const call = { ...input.call, statement: read, arguments: [id, shape], valueSources: [null, null] };
+  const check = createPrivilegeCheck(input.call);
+  const guard = { step: check.step, settings: null, isOfReplay: true };
+  const call = { ...input.call, statement: read, arguments: [id, shape], valueSources: [null, null], guard };
   try {
     const result = await execute(context, { ...input, call });
-    return { ...result, cacheHeaders: replayHeaders };
+    return cancelOnThrow(result, () => {
+      check.verify();
+      return { ...result, cacheHeaders: replayHeaders };
+    });
   } catch (error) {
     throw error instanceof DatabaseError ? toReadError(error) : error;
   }

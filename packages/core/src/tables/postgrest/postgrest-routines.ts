@@ -84,6 +84,7 @@ export function toPostgrestRoutine(table: Table, operation: TableOperation, opti
     dialect: 'postgrest',
     table: {
       ...routine.table!,
+      requiresRow: false,
       postgrest: {
         path,
         allowRollback,

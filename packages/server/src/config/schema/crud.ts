@@ -68,6 +68,10 @@ export const crudSection = z
       false,
       'Allows a DELETE request without a filter, which deletes every row; false: only where the comment allows it.',
     ),
+    allowMissingRow: flag(
+      false,
+      'Answers an update or delete by the complete key with 204 when no row has the key; false: with 404.',
+    ),
     listing: flag(
       false,
       'Enables sorting, pagination, filter operators, counts and row versions for every table; false: where the comment says `listing`.',

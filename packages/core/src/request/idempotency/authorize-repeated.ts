@@ -1,0 +1,43 @@
+import { type ExecutionContext, selectDatabase, selectRole } from '../execute.ts';
+import type { ExecutableCall } from '../build-query.ts';
+import { buildSteps } from '../call-steps.ts';
+import { createPrivilegeCheck } from './privilege-check.ts';
+
+/** A request has been authorized, and its call is not run: its response is stored. */
+export class ResponseIsStored extends Error {
+  constructor() {
+    super('the request has succeeded before');
+  }
+}
+
+/**
+ * Checks whether the database role may run the call, with the settings of the call.
+ * @throws ResponseIsStored when it may; the errors that the call would have, and those of `execute`
+ */
+export async function authorizeRepeated(context: ExecutionContext, call: ExecutableCall): Promise<never> {
+  const { endpoint } = call.candidate;
+  const privileges = createPrivilegeCheck(call);
+  const { step } = privileges;
+  const check = { ...call, statement: step.statement, arguments: step.values, headerQuery: null, guard: null };
+  await new Promise<void>((resolve, reject) => {
+    selectDatabase(context, endpoint).run({
+      steps: buildSteps(check, {
+        rows: step.rows ?? ignoredRows,
+        headerRow: null,
+        settingsRow: null,
+        isHostConnection: context.transactionContinues,
+        lastStep: null,
+      }),
+      mayShare: false,
+      idempotent: true,
+      role: selectRole(context, call),
+      timeout: endpoint.timeoutMs,
+      done: () => resolve(),
+      failed: reject,
+    });
+  });
+  privileges.verify();
+  throw new ResponseIsStored();
+}
+
+const ignoredRows = { row: () => true };
