@@ -293,12 +293,10 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   }
 
   #timeoutOr(error: Error, now: number): Error {
-    if (!(error instanceof DatabaseError)) return error;
-    if (isRefusedByGuard(error.diagnostics)) return this.#routineChanged(error);
-    if (error.diagnostics.code !== queryCanceled) return error;
-    const { timeout } = this;
-    const isOwnTimeout = this.hasTimedOut || (timeout > 0 && now - this.startedAt >= timeout * timeoutTolerance);
-    return isOwnTimeout ? this.#timeoutError() : error;
+    if (error instanceof DatabaseError && isRefusedByGuard(error.diagnostics)) return this.#routineChanged(error);
+    const { timeout, startedAt } = this;
+    const elapsed = this.hasTimedOut ? Infinity : now - startedAt;
+    return isTimeout(error, { timeout, elapsed }) ? this.#timeoutError() : error;
   }
 
   #routineChanged(error: DatabaseError): Error {
@@ -309,6 +307,19 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   #timeoutError(): CallTimeout {
     return new CallTimeout(`no answer within ${this.timeout} ms`);
   }
+}
+
+/**
+ * Returns whether an error is that of `statement_timeout`, or of the cancel request of a call that took too long. The SQLSTATE of both is that of
+ * any other cancel request.
+ * @param time `timeout` is 0 without a timeout; both in milliseconds
+ */
+export function isTimeout(
+  error: Error,
+  { timeout, elapsed }: { readonly timeout: number; readonly elapsed: number },
+): error is DatabaseError {
+  if (!(error instanceof DatabaseError) || error.diagnostics.code !== queryCanceled) return false;
+  return elapsed === Infinity || (timeout > 0 && elapsed >= timeout * timeoutTolerance);
 }
 
 /**

@@ -1,6 +1,8 @@
+import { isTimeout } from './call-request.ts';
 import {
   type Call,
   CallCancelled,
+  CallTimeout,
   ColumnMismatch,
   DatabaseError,
   type IsolationLevel,
@@ -36,6 +38,7 @@ export function mergeCalls(calls: readonly Call[], options: MergeOptions): Call 
   const starts = calls.map((_, index) => owners.indexOf(index));
   /** The times at which the calls have ended, by `performance.now()`. */
   const ends: number[] = [];
+  const createdAt = performance.now();
   return {
     steps,
     mayShare: calls.every(({ mayShare }) => mayShare),
@@ -67,8 +70,13 @@ export function mergeCalls(calls: readonly Call[], options: MergeOptions): Call 
       }
       options.done();
     },
-    failed: (error) => {
-      const index = findCulprit(error, steps, owners);
+    failed: (cause) => {
+      const index = findCulprit(cause, steps, owners);
+      // A call may have a shorter timeout than all of them, as `statement_timeout` of its statement. PostgreSQL sends its responses together: when
+      // the statement began is unknown.
+      const timeout = index === null ? null : calls[index]!.timeout;
+      const hasTimedOut = timeout !== null && isTimeout(cause, { timeout, elapsed: performance.now() - createdAt });
+      const error = hasTimedOut ? new CallTimeout(`no answer within ${timeout} ms`) : cause;
       for (const [position, call] of calls.entries())
         call.failed(localError(error, { culprit: index, position, start: starts[position]! }));
       options.failed(error, index);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Busboy } from '@fastify/busboy';
 import { Problem } from '../http/problem.ts';
+import { headerLimits, PartCheck } from './part-check.ts';
 
 /** The limits of a form. Sizes in bytes. */
 export interface FormLimits {
@@ -36,8 +37,6 @@ export interface FormReader {
   readonly onField: (name: string) => void;
 }
 
-/** Bytes of the headers of one part; a file name may have 4 kB. */
-const maxPartHeaders = 16 * 1024;
 /** Fields are not used: their values are not needed. */
 const maxFieldSize = 64 * 1024;
 
@@ -51,7 +50,8 @@ export function isMultipart(contentType: string | undefined): contentType is str
  * @throws Problem 400 for a malformed form, 408 for a slow sender, 413 past a limit; the errors of `onFile` and `body`
  */
 export async function readForm(body: AsyncIterable<Uint8Array>, reader: FormReader): Promise<void> {
-  const form = new Form(reader, await createParser(reader));
+  const parts = new PartCheck();
+  const form = new Form(reader, await createParser(reader, parts), parts);
   const chunks = body[Symbol.asyncIterator]();
   const pace = new SenderPace(reader.limits);
   try {
@@ -85,6 +85,7 @@ function tooLarge(detail: string): Problem {
 class Form {
   readonly #reader: FormReader;
   readonly #parser: InstanceType<typeof Busboy>;
+  readonly #parts: PartCheck;
   #failure: Error | null = null;
   /** Rejects the step that is awaited. */
   #rejectStep: (error: Error) => void = () => undefined;
@@ -93,8 +94,9 @@ class Form {
   /** Completes when the files so far were processed. */
   #files: Promise<void> = Promise.resolve();
 
-  constructor(reader: FormReader, parser: InstanceType<typeof Busboy>) {
+  constructor(reader: FormReader, parser: InstanceType<typeof Busboy>, parts: PartCheck) {
     this.#reader = reader;
+    this.#parts = parts;
     this.#parser = parser;
     const { limits, onField, abort } = reader;
     abort.signal.addEventListener('abort', () => this.fail(abort.signal.reason as Error), { once: true });
@@ -107,6 +109,7 @@ class Form {
       .on('partsLimit', () => this.fail(tooLarge(`The form has more than ${limits.maxParts} files and fields.`)))
       .on('fieldsLimit', () => this.fail(tooLarge(`The form has more than ${limits.maxParts} files and fields.`)))
       .on('error', (error) => this.fail(malformed(error as Error)));
+    parts.observe(parser, (error) => this.fail(malformed(error)));
     if (abort.signal.aborted) this.fail(abort.signal.reason as Error);
   }
 
@@ -134,6 +137,8 @@ class Form {
     const finished = once(this.#parser, 'finish');
     this.#parser.end();
     await finished;
+    const fault = this.#parts.findFault();
+    if (fault !== null) this.fail(malformed(fault));
     await this.#files;
   }
 
@@ -184,7 +189,10 @@ function malformed(error: Error): Problem {
 }
 
 /** @throws Problem 400 for a content type without a boundary */
-async function createParser({ contentType, limits }: FormReader): Promise<InstanceType<typeof Busboy>> {
+async function createParser(
+  { contentType, limits }: FormReader,
+  parts: PartCheck,
+): Promise<InstanceType<typeof Busboy>> {
   // Imported by the first upload.
   const { Busboy: Parser } = await import('@fastify/busboy');
   try {
@@ -196,10 +204,12 @@ async function createParser({ contentType, limits }: FormReader): Promise<Instan
         parts: limits.maxParts,
         fields: limits.maxParts,
         fieldSize: maxFieldSize,
-        headerSize: maxPartHeaders,
-        headerPairs: 100,
+        ...headerLimits,
       },
-      isPartAFile: (_field, _type, fileName) => fileName !== undefined,
+      isPartAFile: (_field, _type, fileName) => {
+        parts.accept();
+        return fileName !== undefined;
+      },
     });
   } catch (error) {
     throw malformed(error as Error);

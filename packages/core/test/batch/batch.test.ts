@@ -1,3 +1,4 @@
+import { installIdempotency } from '@pgway/core';
 import { holdLock, startGateway, useGateway } from '@pgway/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 
@@ -364,6 +365,47 @@ describe('the transaction', () => {
     const [usual, ownTimeout] = ['/api/usual-timeout', '/api/own-timeout'].map((path) => ({ method: 'GET', path }));
     const { body } = await batch([usual, ownTimeout, usual]);
     expect((body as readonly { body: string }[]).map((each) => each.body)).toEqual(['30s', '7s', '30s']);
+  });
+});
+
+describe('a request that takes longer than its command_timeout', () => {
+  const timed = useGateway(
+    `${installIdempotency({ schema: 'pgway', roles: [] }).join(';\n')};
+     create table t (i int);
+     create function add() returns int language sql as $$ insert into t values (1) returning i $$;
+     comment on function add is 'HTTP POST';
+     create function usual() returns int language sql as $$ select 1 from pg_sleep(20) $$;
+     comment on function usual is 'HTTP POST';
+     create function patient() returns int language sql as $$ insert into t values (1) returning i $$;
+     comment on function patient is E'HTTP POST\\ncommand_timeout 30';
+     create function slow(_i int default 0) returns int language sql as $$ select _i from pg_sleep(20) $$;
+     comment on function slow is E'HTTP POST\\ncommand_timeout 0.2';
+     create function slow_rows() returns setof int language sql as $$ select 1 from pg_sleep(20) $$;
+     comment on function slow_rows is E'HTTP POST\\ncommand_timeout 0.2';
+     create function slow_read() returns setof int language sql stable as $$ select 1 from pg_sleep(20) $$;
+     comment on function slow_read is E'HTTP GET\\ncommand_timeout 0.2';`,
+    { batchPath: '/batch', idempotency: {}, commandTimeout: 0.4 },
+  );
+  const post = (name: string, body: object = {}): object => ({ method: 'POST', path: `/api/${name}`, body });
+  const slowRead = { method: 'GET', path: '/api/slow-read' };
+
+  test.each([
+    ['alone', [post('slow')], {}],
+    ['in one round trip', [post('add'), post('slow')], {}],
+    ['that reads', [slowRead], {}],
+    ['as all calls have it', [post('patient'), post('usual')], {}],
+    ['before the commit', [post('add'), post('slow-rows'), post('add')], {}],
+    ['after a reference', [post('add'), post('slow', { i: { $ref: '0' } })], {}],
+    ['before a reference', [post('add'), post('slow'), post('slow', { i: { $ref: '1' } })], {}],
+    ['of a batch with a key', [post('add'), post('slow')], { 'idempotency-key': 'timed' }],
+  ])('%s: 504 without Retry-After', async (_, requests, headers) => {
+    const response = await timed.send('POST /batch', { body: requests, headers });
+    expect([response.status, response.headers.get('retry-after'), JSON.parse(response.body)]).toMatchObject([
+      504,
+      null,
+      { type: 'urn:pgway:problem:timeout' },
+    ]);
+    expect(await timed.database.query('select * from t')).toEqual([]);
   });
 });
 

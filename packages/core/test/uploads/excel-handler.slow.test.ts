@@ -108,6 +108,30 @@ describe('rows', () => {
     ]);
   });
 
+  test.each([
+    ['without styles', (parts: Record<string, string | Uint8Array>) => parts],
+    [
+      'without a relationship to styles',
+      (parts: Record<string, string | Uint8Array>) => ({
+        ...parts,
+        'xl/_rels/workbook.xml.rels': String(parts['xl/_rels/workbook.xml.rels']).replace(
+          /<Relationship Id="s"[^>]*>/,
+          '',
+        ),
+      }),
+    ],
+  ])('a workbook %s', async (_, change) => {
+    const { 'xl/styles.xml': _styles, ...parts } = workbookParts({
+      sheets: {
+        Books:
+          '<row r="1" s="1"><c r="A1" t="s"><v>0</v></c><c r="B1" s="1"><v>23955</v></c><c r="C1"><v>1</v></c></row>',
+      },
+      strings: '<si><t>Dune</t></si>',
+    });
+    expect((await post('/api/import', await zip(change(parts)))).status).toBe(200);
+    expect(await takeRows()).toEqual([{ number: 1, fields: ['Dune', '23955', '1'] }]);
+  });
+
   test('values of a workbook that a library wrote', async () => {
     const book = new Workbook();
     const sheet = book.addWorksheet('Books');
@@ -310,7 +334,6 @@ describe('a file that is no workbook is refused, and no row command runs', () =>
     ['no relationships', () => without('_rels/.rels')],
     ['no workbook', () => without('xl/workbook.xml')],
     ['no relationships of the workbook', () => without('xl/_rels/workbook.xml.rels')],
-    ['no styles', () => without('xl/styles.xml')],
     ['no shared texts', () => without('xl/sharedStrings.xml')],
     ['no sheet', () => without('xl/worksheets/sheet1.xml')],
     ['no list of sheets', () => zip({ ...books, 'xl/workbook.xml': '<workbook/>' })],

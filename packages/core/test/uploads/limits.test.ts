@@ -68,6 +68,17 @@ describe('a malformed form: 400, and nothing is stored', () => {
     ['no part', 'hello'],
     ['an empty body', ''],
     ['a boundary within a line', `--${boundary}x\r\n\r\nhello`],
+    [
+      'headers without an end',
+      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.txt"${formEnd}`,
+    ],
+    ['no Content-Disposition', `--${boundary}\r\nContent-Type: text/plain\r\n\r\nhello${formEnd}`],
+    ['no headers', `--${boundary}\r\n\r\nhello${formEnd}`],
+    ['another disposition', `${head.replace('form-data', 'attachment')}hello${formEnd}`],
+    ['a header without a colon', `${head.replace('--test-boundary\r\n', '$&nonsense\r\n')}hello${formEnd}`],
+    ['a line break in a name', `${fileHead('a\nb.txt')}hello${formEnd}`],
+    ['an encoded line break in a name', `${head.replace('filename="', `filename*=utf-8''a%0Ab; x="`)}hello${formEnd}`],
+    ['a file, and a part without a disposition', `${head}hello\r\n--${boundary}\r\nX: y\r\n\r\nhello${formEnd}`],
   ])('%s', async (_name, body) => {
     const answer = await sendRaw(gateway.url, {
       method: 'POST',
@@ -78,6 +89,46 @@ describe('a malformed form: 400, and nothing is stored', () => {
     expect({ status: answer.status, body: JSON.parse(answer.body.toString()) as object }).toMatchObject({
       status: 400,
       body: { type: 'urn:pgway:problem:malformed-body' },
+    });
+  });
+
+  describe('without a limit of its size', () => {
+    const large = useGateway(sql);
+
+    test.each([
+      ['a name of 17 kB', `${fileHead('a'.repeat(17_000))}hello${formEnd}`],
+      ['a name of 70 kB', `${fileHead('a'.repeat(70_000))}hello${formEnd}`],
+      ['a large header', `${head.replace('\r\n', `\r\nX-Large: ${'a'.repeat(17_000)}\r\n`)}hello${formEnd}`],
+      ['a huge header', `${head.replace('\r\n', `\r\nX-Large: ${'a'.repeat(70_000)}\r\n`)}hello${formEnd}`],
+      ['many headers', `${head.replace('\r\n', `\r\n${'X-Many: a\r\n'.repeat(101)}`)}hello${formEnd}`],
+    ])('%s', async (_name, body) => {
+      const answer = await sendRaw(large.url, {
+        method: 'POST',
+        path: '/api/store',
+        headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+        body,
+      });
+      expect({ status: answer.status, body: JSON.parse(answer.body.toString()) as object }).toEqual({
+        status: 400,
+        body: {
+          type: 'urn:pgway:problem:malformed-body',
+          title: 'The body cannot be read',
+          status: 400,
+          detail: 'The form is not valid: The headers of a part are larger than 16384 bytes.',
+        },
+      });
+      await expectNothingLeft(large.database);
+    });
+
+    test('a name of 4 kB is accepted', async () => {
+      const answer = await sendRaw(large.url, {
+        method: 'POST',
+        path: '/api/store',
+        headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+        body: `${fileHead('a'.repeat(4096))}hello${formEnd}`,
+      });
+      expect(JSON.parse(answer.body.toString())).toMatchObject([{ fileName: 'a'.repeat(4096), size: 5 }]);
+      await large.database.query(`select lo_unlink(oid) from pg_largeobject_metadata`);
     });
   });
 

@@ -112,7 +112,7 @@ export class Supervisor {
     for (const member of old) {
       this.#retire(member);
       // oxlint-disable-next-line no-await-in-loop
-      await Promise.race([member.handle.exited, this.#delay(timings.betweenRetirements)]);
+      await this.#delay(timings.betweenRetirements, member.handle.exited);
     }
   }
 
@@ -175,7 +175,7 @@ export class Supervisor {
     const online = new Promise<void>((resolve) => handle.channel.handle(toPrimary.online, () => resolve()));
     handle.channel.onOverflow(() => this.#killUnresponsive(member, 'does not read its messages'));
     void handle.exited.then((reason) => this.#exited(member, reason));
-    await Promise.race([online, handle.exited, this.#delay(plan.startTimeoutMs)]);
+    await this.#delay(plan.startTimeoutMs, Promise.race([online, handle.exited]));
     const result = await this.#startResult(member, announces);
     if (!result.ok) throw new WorkerStartError(result);
     member.state = 'running';
@@ -295,8 +295,8 @@ export class Supervisor {
     handle.kill();
   }
 
-  /** Waits for the time, or until the stop. */
-  #delay(milliseconds: number): Promise<void> {
+  /** Waits for the time, until the stop, or until the event, which never rejects. */
+  #delay(milliseconds: number, event: Promise<unknown> | null = null): Promise<void> {
     const { signal } = this.#stop;
     if (milliseconds === 0 || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -307,6 +307,7 @@ export class Supervisor {
       };
       const timer = setTimeout(end, milliseconds);
       signal.addEventListener('abort', end);
+      void event?.then(end);
     });
   }
 }

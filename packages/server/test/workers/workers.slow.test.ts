@@ -538,6 +538,18 @@ describe('SIGHUP', () => {
     expect((await server.send('GET /api/hello')).status).toBe(200);
   });
 
+  test('many times: nothing is left of a reload, and Node has nothing to warn of', async () => {
+    const server = await serve();
+    const taken = (): number => server.lines().filter(({ msg }) => msg === 'the new workers have taken over').length;
+    for (let reload = 1; reload <= 7; reload++) {
+      server.program.child.kill('SIGHUP');
+      // oxlint-disable-next-line no-await-in-loop
+      await expect.poll(taken, { timeout: 30_000 }).toBe(reload);
+    }
+    server.program.child.kill('SIGTERM');
+    expect([await server.program.ended, server.program.text.stderr]).toEqual([0, '']);
+  });
+
   test('settings of the primary stay as they are, which is logged', async () => {
     const server = await serve();
     await write(server, { port: 1, log: { format: 'json', level: 'error' } });

@@ -86,8 +86,9 @@ export class BatchTransaction {
 
   /** Adds a call to the next round trip. */
   enqueue(call: Call, item: number): CallHandle {
-    const restores = this.#options.altersTransaction;
-    this.#waiting.push({ call: restores ? { ...call, steps: [...call.steps, restoreSettings] } : call, item });
+    const { altersTransaction, timeout } = this.#options;
+    const steps = altersTransaction ? [...call.steps, restoreSettings] : call.steps;
+    this.#waiting.push({ call: { ...call, steps, timeout: call.timeout ?? timeout }, item });
     const resume = (): void => this.#running?.resume();
     // The other calls of the round trip go on. A cancelled response discards its rows, for which PostgreSQL must not wait.
     return { resume, cancel: resume };
@@ -181,7 +182,7 @@ export class BatchTransaction {
     const queued = this.#waiting;
     this.#waiting = [];
     for (const { call, item } of queued) {
-      if (item !== null) this.#extendTimeout(call.timeout ?? this.#options.timeout);
+      if (item !== null) this.#extendTimeout(call.timeout!);
     }
     return new Promise((resolve) => {
       const calls = queued.map(({ call }) => call);

@@ -45,6 +45,9 @@ interface PartReader {
   _parseSharedStrings(part: Readable): AsyncIterable<unknown>;
 }
 
+/** The styles of a workbook without this optional part: its dates are numbers. The reader needs one style. */
+const defaultStyles = '<styleSheet><cellXfs count="1"><xf numFmtId="0"/></cellXfs></styleSheet>';
+
 const readerOptions = { worksheets: 'emit', sharedStrings: 'cache', styles: 'cache', hyperlinks: 'ignore' } as const;
 
 /** The sheets of a workbook. Its shared texts are in memory; rows are read one after the other. */
@@ -85,7 +88,8 @@ export class Workbook {
     const folder = posix.dirname(path);
     await reader._parseRels(part(posix.join(folder, '_rels', `${posix.basename(path)}.rels`), relationshipRules));
     const styles = targetOf(reader, folder, 'styles');
-    if (styles !== undefined) await reader._parseStyles(part(styles, styleRules));
+    const hasStyles = styles !== undefined && archive.has(styles);
+    await reader._parseStyles(hasStyles ? part(styles, styleRules) : Readable.from([defaultStyles]));
     const strings = targetOf(reader, folder, 'sharedStrings');
     if (strings !== undefined) {
       const counted = count(archive.read(strings), usage);
