@@ -105,7 +105,13 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
 /** The files of a module that another module may import, where that is not all of them. */
 const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   catalog: {
-    postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/settings.ts', 'postgres/query.ts'],
+    postgres: [
+      'postgres/port.ts',
+      'postgres/routine-guard.ts',
+      'postgres/literal.ts',
+      'postgres/settings.ts',
+      'postgres/query.ts',
+    ],
   },
   endpoints: {
     catalog: [

@@ -2,7 +2,7 @@ import type { RelationKind, TableAccess } from './table.ts';
 import type { Column, TypeFacts } from './type-facts.ts';
 
 /** A call that fails when its routine was created anew. */
-export type { RoutineGuard } from '../postgres/port.ts';
+export type { RoutineGuard } from '../postgres/routine-guard.ts';
 
 /** Routines as the catalog describes them, as frozen data. Nothing here decides how a routine is published. */
 
