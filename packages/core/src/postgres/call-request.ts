@@ -7,6 +7,7 @@ import {
   type CallHandle,
   type CallPlan,
   CallTimeout,
+  ColumnMismatch,
   CallCancelled,
   ConnectionLost,
   DatabaseError,
@@ -258,7 +259,7 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
 
   override connectionLost(error: ConnectionLost, outcome: TransactionOutcome): void {
     if (this.isRequeued) return;
-    if (this.error !== null && isPoolerError(this.error)) this.error = null;
+    if (this.error !== null && isOfLostServer(this.error)) this.error = null;
     if (this.isAbandoned) this.call.failed(this.#cancelled(outcome === 'unknown' ? 'unknown' : 'not executed'));
     else if (this.error !== null) this.call.failed(this.error);
     else if (outcome === 'unknown' && this.call.idempotent !== true)
@@ -323,10 +324,12 @@ export function isTimeout(
 }
 
 /**
- * Returns whether a connection pooler has ended the connection with this error, which says nothing about the statement. PgBouncer sends
- * "server conn crashed?" with the severity of a failed statement.
+ * Returns whether an error before the end of a connection may be that of a connection pooler which has lost the server, and says nothing about the
+ * statement. PgBouncer sends "server conn crashed?" with the severity of a failed statement, and in the middle of the message that it was passing on:
+ * columns that do not match may be the text of its error.
  */
-function isPoolerError(error: Error): boolean {
+function isOfLostServer(error: Error): boolean {
+  if (error instanceof ColumnMismatch) return true;
   if (!(error instanceof DatabaseError)) return false;
   const { code, message } = error.diagnostics;
   // A call that has waited in vain for a connection of the pooler was not executed.
