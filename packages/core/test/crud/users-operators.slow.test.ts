@@ -251,7 +251,7 @@ describe.each(['ext', 'public'])('objects of a user in public, with extensions i
       const [method, path] = line.split(' ') as [string, string];
       const { body, headers = {} } = sending;
       const response = await trapped.fetch(
-        new Request(`http://localhost${path}`, {
+        new Request(`https://localhost${path}`, {
           method,
           headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -460,7 +460,7 @@ describe('failures', () => {
     ],
     [
       'settings that are not for production',
-      { host: '0.0.0.0', cookie: { enabled: true } },
+      { host: '0.0.0.0', cookie: { enabled: true, secure: 'always' } },
       2,
       expect.stringMatching(/^pgway: not for production: [^\n]+\n$/) as string,
     ],
