@@ -159,7 +159,7 @@ test('a key costs one more statement in the same round trip, and a repeated requ
   for (const key of [null, 'a', 'a']) await messages(key);
 
   // E is Execute, S is Sync: the end of a round trip (PostgreSQL manual, "Message Formats").
-  expect([await messages(null), await messages('b'), await messages('b')]).toEqual(['ES', 'EES', 'EESES']);
+  expect([await messages(null), await messages('b'), await messages('b')]).toEqual(['ES', 'EES', 'EESEES']);
   // The key is inserted by the transaction of the call.
   expect(
     await gateway.database.query(
