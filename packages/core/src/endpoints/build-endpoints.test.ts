@@ -410,6 +410,7 @@ describe('authorization', () => {
     '@validate',
     'encrypt',
     'encrypt _email',
+    'encrypt _emial',
     '@encrypt the values',
     'decrypt = on',
     'rate_limiter_policy_name = strict',

@@ -41,5 +41,6 @@ export function adviceForUnsupportedGuard(line: CommentLine, { isParameter }: An
 /** `validate _email using not_empty`, `encrypt _email`, `rate_limiter strict`; "Internal notes about orders" is prose. */
 function hasArguments([word = '', ...rest]: readonly string[], isParameter: AnnotationContext['isParameter']): boolean {
   if (rest.every((argument) => isParameter(argument)) || normalizeName(rest[1] ?? '') === 'using') return true;
-  return normalizeName(word).startsWith('rate_limiter') && rest.length === 1;
+  // A single name may be a misspelt parameter.
+  return rest.length === 1 && (normalizeName(word).startsWith('rate_limiter') || rest[0]!.includes('_'));
 }
