@@ -52,7 +52,7 @@ describe('the program', () => {
   });
 
   test('on a public address: refused without persistent keys; a warning without an authentication scheme', async () => {
-    const folder = await folderWith({ 'pgway.json': { cookie: { enabled: true } } });
+    const folder = await folderWith({ 'pgway.json': { cookie: { enabled: true, secure: 'always' } } });
     const refused = run(folder, '--host=0.0.0.0');
     expect(await refused.ended).toBe(2);
     expect(refused.text.stderr).toMatch(
