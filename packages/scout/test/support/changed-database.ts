@@ -50,14 +50,17 @@ export async function change(current: Database, wanted: Database, major: number 
   const { code, stdout, stderr } = await diff(current, wanted);
   expect([code, stdout === '' ? '' : stderr]).toEqual([0, '']);
   if (stdout !== '') await runScript(current, stdout);
-  // Older versions have no list of the references between catalogs.
-  const keysFrom = major < 14 ? serverConnectionString() : undefined;
-  const [after, expected] = [
-    await fingerprint(current, { hasHistory: false, keysFrom }),
-    await fingerprint(wanted, { hasHistory: false, keysFrom }),
-  ];
-  // The script is in the message of a failure.
-  expect({ script: stdout, difference: difference(expected, after) }).toEqual({ script: stdout, difference: [] });
+  // PostgreSQL 13 has no list of the references between catalogs. The slow tests take the list of a newer server; in a run on 13
+  // alone, only the second `--diff` compares.
+  if (major >= 14 || serverVersion() >= 14) {
+    const keysFrom = major < 14 ? serverConnectionString() : undefined;
+    const [after, expected] = [
+      await fingerprint(current, { hasHistory: false, keysFrom }),
+      await fingerprint(wanted, { hasHistory: false, keysFrom }),
+    ];
+    // The script is in the message of a failure.
+    expect({ script: stdout, difference: difference(expected, after) }).toEqual({ script: stdout, difference: [] });
+  }
   const again = await diff(current, wanted);
   const equal = { code: 0, stdout: '', stderr: expect.stringMatching(/^the schemas are equal/) as string };
   expect({ script: stdout, again }).toEqual({ script: stdout, again: equal });
