@@ -1,14 +1,14 @@
-/** Writes the JavaScript of `@pgway/core`, `pgway` and `pgscout` into their `dist`: hundreds of modules would take longer to load than to run. */
+/** Writes the JavaScript of the libraries, `pgway` and `pgscout` into their `dist`: hundreds of modules would take longer to load than to run. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { evaluated } from './evaluated.js';
 import { licenseTexts } from './licenses.js';
-import { installedPackages, packageFolder, publicScripts, sourceOf } from './packages.js';
+import { installedPackages, libraries, librarySources, packageFolder, publicScripts, sourceOf } from './packages.js';
 
 const packages = [
-  { name: 'core', otherScripts: [] },
+  ...libraries.map((name) => ({ name, otherScripts: [] })),
   { name: 'server', otherScripts: ['worker-process', 'write-reference'] },
   { name: 'scout', otherScripts: [] },
 ];
@@ -23,6 +23,7 @@ async function bundlePackage({ name, otherScripts }) {
     input: Object.fromEntries(scripts.map((script) => [script, sourceOf(name, script)])),
     platform: 'node',
     external: (id) => isBuiltin(id) || isInstalled(id),
+    resolve: { alias: Object.fromEntries(Object.entries(librarySources()).filter(([id]) => !isInstalled(id))) },
     plugins: [evaluated(sourceOf('server', 'config/json-schema'))],
   });
   const { output } = await build.generate({

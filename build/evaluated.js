@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
-import { coreSources } from './packages.js';
+import { librarySources } from './packages.js';
 
 /** A plug-in that replaces a module, which must depend on nothing but the sources, by the values of its exports. */
 export function evaluated(path) {
@@ -21,7 +21,7 @@ export function evaluated(path) {
 }
 
 async function runModule(path) {
-  const build = await rolldown({ input: path, platform: 'node', resolve: { alias: coreSources() } });
+  const build = await rolldown({ input: path, platform: 'node', resolve: { alias: librarySources() } });
   const { output } = await build.generate({ format: 'esm' });
   await build.close();
   const folder = await mkdtemp(join(tmpdir(), 'pgway-build-'));

@@ -10,7 +10,7 @@ import postject from 'postject';
 import { rolldown } from 'rolldown';
 import { evaluated } from './evaluated.js';
 import { licenseTexts, nodeLicense } from './licenses.js';
-import { coreSources, packageFolder, sourceOf } from './packages.js';
+import { librarySources, packageFolder, sourceOf } from './packages.js';
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 const server = packageFolder('server');
@@ -35,7 +35,7 @@ async function bundle() {
     input: sourceOf('server', 'executable/executable'),
     platform: 'node',
     // `main` of jsonc-parser loads its modules by computed names.
-    resolve: { alias: coreSources(), mainFields: ['module', 'main'] },
+    resolve: { alias: librarySources(), mainFields: ['module', 'main'] },
     // Optional, and not installed.
     external: ['pg-native', 'pg-cloudflare'],
     plugins: [replaced, evaluated(sourceOf('server', 'config/json-schema'))],

@@ -26,9 +26,14 @@ export function publicScripts(name) {
   );
 }
 
-/** Returns the sources of what `@pgway/core` exports, by specifier, for bundles that contain it. */
-export function coreSources() {
-  const entries = [...publicScripts('core')].map(([name, script]) => [name, sourceOf('core', script)]);
+/** The packages of the library, whose sources a bundle can contain. */
+export const libraries = ['core', 'generators'];
+
+/** Returns the sources of what the libraries export, by specifier, for bundles that contain them. */
+export function librarySources() {
+  const entries = libraries.flatMap((library) =>
+    [...publicScripts(library)].map(([name, script]) => [name, sourceOf(library, script)]),
+  );
   // A bundler takes the first prefix that matches.
   return Object.fromEntries(entries.toSorted(([left], [right]) => right.length - left.length));
 }

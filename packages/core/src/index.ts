@@ -14,7 +14,6 @@ export type {
   Statistics,
   StreamStatistics,
 } from './gateway/health.ts';
-export { toGatewayRequest } from './gateway/host-authentication.ts';
 export type {
   AuthenticationResult,
   ClaimValues,
@@ -58,8 +57,6 @@ export {
 } from './endpoints/idempotency-store.ts';
 export type { ReadReplicasOptions } from './gateway/options/read-replica-options.ts';
 export type { ExternalProviderOptions, ExternalSignInOptions } from './external-sign-in/options.ts';
-export { presets as externalSignInPresets, type Preset as ExternalSignInPreset } from './external-sign-in/presets.ts';
-export { parseReturnPath } from './external-sign-in/return-path.ts';
 export type { RateLimitPolicyOptions, RateLimitsOptions } from './gateway/options/rate-limit-options.ts';
 export type { UploadOptions } from './gateway/options/upload-options.ts';
 export { type DefaultUploadHandlerOptions, defaultUploadHandlers } from './uploads/default-handlers.ts';
@@ -83,9 +80,6 @@ export type {
   UploadOptionType,
   UploadOptionValue,
 } from './endpoints/upload-option.ts';
-export { configuredPoolSize } from './gateway/connections.ts';
-export { trustedAddresses } from './adapters/forwarded.ts';
-export { clientNetwork } from './http/client-network.ts';
 export { createPasswordHasher, type PasswordHasherOptions } from './auth-schemes/password.ts';
 export type { BearerSchemeOptions } from './auth-schemes/bearer.ts';
 export type { CookieSchemeOptions } from './auth-schemes/cookie.ts';
@@ -94,7 +88,7 @@ export type { ClaimPaths } from './auth-schemes/jwt-claims.ts';
 export type { JwtAlgorithm, JwtKey } from './auth-schemes/jwt-keys.ts';
 export type { JwtSchemeOptions, JwtVersions } from './auth-schemes/jwt.ts';
 export type { TokenEncryption } from './auth-schemes/keys/key-ring.ts';
-export { type TokenAlgorithm, tokenAlgorithms } from './auth-schemes/keys/token-algorithm.ts';
+export type { TokenAlgorithm } from './auth-schemes/keys/token-algorithm.ts';
 export { type KeyStorage, memoryKeyStorage, type StoredKey } from './auth-schemes/keys/key-storage.ts';
 export {
   type LocalLoginRateLimiter,
@@ -102,11 +96,6 @@ export {
   type LoginRateLimitOptions,
 } from './auth-schemes/login-rate-limiter.ts';
 export { type LocalRateLimiter, rateLimiter, type RateLimitOptions } from './auth-schemes/rate-limiter.ts';
-export {
-  createTextEncryption,
-  type TextEncryption,
-  type TextEncryptionOptions,
-} from './auth-schemes/keys/text-encryption.ts';
 export type { SessionSchemeOptions } from './auth-schemes/session-scheme.ts';
 export {
   memorySessions,
@@ -231,12 +220,8 @@ export type {
   RateLimitStore,
   RateLimitStoreState,
 } from './ports/rate-limit-store.ts';
-export { type BatchCommand, type BatchCommandOptions, openBatchCommand } from './gateway/batch-command.ts';
-export { runStatements } from './gateway/run-statements.ts';
-export type { SingleConnectionOptions } from './gateway/single-connection.ts';
-export { DatabaseError, type ReplicaStatistics } from './postgres/port.ts';
+export type { ReplicaStatistics } from './postgres/port.ts';
 export type { FetchConnection } from './adapters/fetch.ts';
-export { allowBufferReuse } from './adapters/response-output.ts';
 export { type BodyReadListener, onBodyRead } from './adapters/node-body.ts';
 export { type HostProblemDetails, Problem, type ProblemCode, type ProblemDetails } from './http/problem.ts';
 export type { ByteSink, ByteSource, Handle, ReusableMemory, StreamResponse, WholeResponse } from './http/response.ts';
@@ -246,39 +231,6 @@ export { redisRateLimits, type RedisRateLimitsOptions } from './rate-limits/redi
 export { redisCache, type RedisCacheOptions } from './cache/redis-cache.ts';
 export type { CrudOptions, CrudType, PostgrestOptions } from './tables/crud-options.ts';
 export { crudSource, type CrudSource } from './tables/crud-source.ts';
-export { type GeneratedFile, GeneratorError } from './generators/generated-file.ts';
-export {
-  compareFiles,
-  type FileComparison,
-  type FileState,
-  type WriteFilesOptions,
-  writeFiles,
-} from './generators/write-files.ts';
-export { type EndpointCreateHandler, httpFile, openApi, typescriptClient } from './generators/handlers.ts';
-export { httpDocuments, httpFiles } from './generators/http-file/http-files.ts';
-export { httpFileDefaults, type HttpFileOptions } from './generators/http-file/options.ts';
-export {
-  openApiDiagnostics,
-  openApiDocument,
-  type OpenApiDocument,
-  openApiFiles,
-  type OpenApiOperation,
-  openApiOperations,
-} from './generators/openapi/document.ts';
-export { type ToolRequest, ToolArgumentError, toolRequest } from './generators/mcp/request.ts';
-export type { ResultMember, ToolArgument, ToolOutput } from './generators/mcp/schemas.ts';
-export { type McpTool, type McpToolOptions, mcpTools } from './generators/mcp/tools.ts';
-export { openApiDefaults, type OpenApiOptions } from './generators/openapi/options.ts';
-export { withClientParameters } from './generators/client-endpoint.ts';
-export { typescriptClientDiagnostics, typescriptClientFiles } from './generators/typescript/client-files.ts';
-export { typescriptClientDefaults, type TypescriptClientOptions } from './generators/typescript/options.ts';
-export { deriveRequest, type DerivedRequestOptions } from './adapters/derived-request.ts';
-export { requestId } from './adapters/request-id.ts';
-export { type LogOptions, logObserver } from './logging/log-observer.ts';
+export type { LogOptions } from './logging/log-observer.ts';
 export { OptionsError, StartError } from './gateway/start-error.ts';
-export { compileHostPattern, type HostMatcher } from './gateway/tenants/tenant-name.ts';
 export type { TenantOptions } from './gateway/options/tenant-options.ts';
-export { nearestName } from './validation/suggestion.ts';
-export type { CommentHeader } from './generators/generated-file.ts';
-export type { NamingOptions } from './generators/naming.ts';
-export type { JsonSchema } from './generators/openapi/schema.ts';

@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { builtinModules } from 'node:module';
-import { join, relative, resolve, sep } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { filesInCycles, moduleOf, readSourceFiles } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 
 /**
@@ -53,7 +53,6 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
       modules: ['postgres', 'http', 'validation', 'catalog', 'endpoints', 'ports', 'uploads'],
       packages: [],
     },
-    generators: { modules: ['postgres', 'validation', 'endpoints'], packages: ['node'] },
     logging: { modules: ['endpoints', 'ports'], packages: [] },
     gateway: {
       modules: [
@@ -78,6 +77,20 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
       ],
       packages: ['node'],
     },
+    internal: {
+      modules: [
+        'postgres',
+        'http',
+        'validation',
+        'endpoints',
+        'adapters',
+        'auth-schemes',
+        'external-sign-in',
+        'logging',
+        'gateway',
+      ],
+      packages: [],
+    },
     index: {
       modules: [
         'adapters',
@@ -94,7 +107,6 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
         'external-sign-in',
         'tables',
         'uploads',
-        'generators',
         'logging',
         'gateway',
       ],
@@ -177,16 +189,6 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
     ],
     uploads: ['uploads/csv-reader.ts'],
   },
-  generators: {
-    postgres: ['postgres/literal.ts'],
-    endpoints: [
-      'endpoints/endpoint.ts',
-      'endpoints/group-by.ts',
-      'endpoints/named-type.ts',
-      'endpoints/diagnostic.ts',
-      'endpoints/large-numbers.ts',
-    ],
-  },
   logging: { endpoints: ['endpoints/endpoint.ts', 'endpoints/diagnostic.ts', 'endpoints/secret-names.ts'] },
   index: { validation: ['validation/suggestion.ts'], request: ['request/hooks.ts'] },
 };
@@ -214,47 +216,11 @@ const packageFiles: Readonly<Record<string, Readonly<Record<string, readonly str
     yauzl: ['uploads/excel/archive.ts'],
   },
   adapters: { fastify: ['adapters/fastify.ts'] },
-  generators: { node: ['generators/write-files.ts'] },
 };
 
-const source = resolve(import.meta.dirname, '../src');
-const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
-  .map((file) => file.split(sep).join('/'))
-  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
-
-interface Import {
-  readonly file: string;
-  readonly target: string;
-}
-
-const imports: readonly Import[] = files.flatMap((file) => {
-  const text = readFileSync(join(source, file), 'utf8');
-  const specifiers = text.matchAll(
-    /(?:^|\n)\s*(?:import|export)\b[^;'"]*?from\s*'([^']+)'|\bimport\(\s*'([^']+)'\s*\)|(?:^|\n)import\s*'([^']+)'/g,
-  );
-  return [...specifiers].map(([, from, dynamic, bare]) => ({ file, target: (from ?? dynamic ?? bare)! }));
-});
-
-function moduleOf(file: string): string {
-  return file.includes('/') ? file.slice(0, file.indexOf('/')) : file.replace(/\.ts$/, '');
-}
-
-function fileOf({ file, target }: Import): string {
-  return relative(source, resolve(source, file, '..', target))
-    .split(sep)
-    .join('/');
-}
-
-function packageOf(target: string): string {
-  if (target.startsWith('node:') || builtinModules.includes(target)) return 'node';
-  return target
-    .split('/')
-    .slice(0, target.startsWith('@') ? 2 : 1)
-    .join('/');
-}
-
-const inside = imports.filter(({ target }) => target.startsWith('.'));
-const outside = imports.filter(({ target }) => !target.startsWith('.'));
+const folder = resolve(import.meta.dirname, '../src');
+const source = readSourceFiles(folder);
+const { files, inside, outside } = source;
 
 describe('the modules of the core', () => {
   test('the test has read the files, their imports of each other and of packages', () => {
@@ -270,25 +236,24 @@ describe('the modules of the core', () => {
   test('a module imports only from the modules that the table names', () => {
     const faults = inside.filter((entry) => {
       const from = moduleOf(entry.file);
-      const to = moduleOf(fileOf(entry));
+      const to = moduleOf(entry.target);
       return from !== to && !modules[from]!.modules.includes(to);
     });
-    expect(faults.map((entry) => `${entry.file} → ${fileOf(entry)}`)).toEqual([]);
+    expect(faults.map((entry) => `${entry.file} → ${entry.target}`)).toEqual([]);
   });
 
   test('a module that has public files for another one is imported through these', () => {
     const faults = inside.filter((entry) => {
-      const allowed = publicFiles[moduleOf(entry.file)]?.[moduleOf(fileOf(entry))];
-      return allowed !== undefined && !allowed.includes(fileOf(entry));
+      const allowed = publicFiles[moduleOf(entry.file)]?.[moduleOf(entry.target)];
+      return allowed !== undefined && !allowed.includes(entry.target);
     });
-    expect(faults.map((entry) => `${entry.file} → ${fileOf(entry)}`)).toEqual([]);
+    expect(faults.map((entry) => `${entry.file} → ${entry.target}`)).toEqual([]);
   });
 
   test('packages are imported only where the tables allow it', () => {
     const faults = outside.filter(({ file, target }) => {
-      const name = packageOf(target);
-      const allowed = packageFiles[moduleOf(file)]?.[name];
-      return !modules[moduleOf(file)]!.packages.includes(name) || (allowed !== undefined && !allowed.includes(file));
+      const allowed = packageFiles[moduleOf(file)]?.[target];
+      return !modules[moduleOf(file)]!.packages.includes(target) || (allowed !== undefined && !allowed.includes(file));
     });
     expect(faults.map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
   });
@@ -300,12 +265,7 @@ describe('the modules of the core', () => {
   });
 
   test('no file imports itself through others, types included', () => {
-    const targets = new Map(files.map((file) => [file, inside.filter((entry) => entry.file === file).map(fileOf)]));
-    const reachable = (from: string, seen: Set<string> = new Set()): Set<string> => {
-      for (const to of targets.get(from) ?? []) if (!seen.has(to)) reachable(to, seen.add(to));
-      return seen;
-    };
-    expect(files.filter((file) => reachable(file).has(file))).toEqual([]);
+    expect(filesInCycles(source)).toEqual([]);
   });
 
   test('no file is named after nothing', () => {
@@ -313,7 +273,7 @@ describe('the modules of the core', () => {
   });
 
   test('the pipeline fits on one screen', () => {
-    const pipeline = readFileSync(join(source, 'request/handle.ts'), 'utf8');
+    const pipeline = readFileSync(join(folder, 'request/handle.ts'), 'utf8');
     expect(pipeline.split('\n').length).toBeLessThan(90);
   });
 });

@@ -1,10 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import * as core from '@pgway/core';
 import * as connection from '@pgway/core/connection';
 import * as excel from '@pgway/core/excel';
 import * as explanation from '@pgway/core/explanation';
 import * as fastify from '@pgway/core/fastify';
-import * as files from '@pgway/core/files';
 import * as suggestion from '@pgway/core/suggestion';
 import * as terminal from '@pgway/core/terminal';
 import { problemTypes } from '../src/http/problem.ts';
@@ -14,68 +15,36 @@ import { sqlstateStatuses } from '../src/request/sqlstate.ts';
 
 test('the names that a host can import', () => {
   expect(Object.keys(core).toSorted()).toEqual([
-    'DatabaseError',
-    'GeneratorError',
     'OptionsError',
     'Problem',
     'StartError',
-    'ToolArgumentError',
-    'allowBufferReuse',
-    'clientNetwork',
-    'compareFiles',
-    'compileHostPattern',
-    'configuredPoolSize',
     'createGateway',
     'createPasswordHasher',
-    'createTextEncryption',
     'crudSource',
     'csvHandler',
     'defaultUploadHandlers',
     'defineRoutine',
-    'deriveRequest',
-    'externalSignInPresets',
     'fileSystemHandler',
     'functionsSource',
-    'httpDocuments',
-    'httpFile',
-    'httpFileDefaults',
-    'httpFiles',
     'installIdempotency',
     'largeObjectHandler',
-    'logObserver',
     'loginRateLimiter',
-    'mcpTools',
     'memoryCache',
     'memoryKeyStorage',
     'memoryRateLimits',
     'memorySessions',
-    'nearestName',
     'onBodyRead',
-    'openApi',
-    'openApiDefaults',
-    'openApiDiagnostics',
-    'openApiDocument',
-    'openApiFiles',
-    'openApiOperations',
-    'openBatchCommand',
-    'parseReturnPath',
     'rateLimiter',
     'redisCache',
     'redisRateLimits',
-    'requestId',
-    'runStatements',
-    'toGatewayRequest',
-    'tokenAlgorithms',
-    'toolRequest',
-    'trustedAddresses',
-    'typescriptClient',
-    'typescriptClientDefaults',
-    'typescriptClientDiagnostics',
-    'typescriptClientFiles',
     'uninstallIdempotency',
-    'withClientParameters',
-    'writeFiles',
   ]);
+});
+
+test('every name that a host can import is in the guide', () => {
+  const folder = join(import.meta.dirname, '../../../docs/guide');
+  const guide = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+  expect(Object.keys(core).filter((name) => !guide.some((page) => new RegExp(`\\b${name}\\b`).test(page)))).toEqual([]);
 });
 
 test('the names of the upload handler for Excel', () => {
@@ -92,10 +61,6 @@ test('the names for connections of tools', () => {
     'openClient',
     'parseConnectionString',
   ]);
-});
-
-test('the names for generated files', () => {
-  expect(Object.keys(files).toSorted()).toEqual(['compareFiles', 'writeFiles']);
 });
 
 test('the names for suggestions', () => {

@@ -1,20 +1,14 @@
 /** Files and diagnostics of the generators for a configuration. */
 import {
   httpFiles,
-  mcpTools,
   openApiDiagnostics,
   openApiFiles,
   typescriptClientDiagnostics,
   typescriptClientFiles,
-} from '@pgway/core';
-import type {
-  Diagnostic,
-  Endpoint,
-  GeneratedFile,
-  HttpFileOptions,
-  OpenApiOptions,
-  TypescriptClientOptions,
-} from '@pgway/core';
+} from '@pgway/generators';
+import { mcpTools } from '@pgway/generators/internal';
+import type { Diagnostic, Endpoint } from '@pgway/core';
+import type { GeneratedFile, HttpFileOptions, OpenApiOptions, TypescriptClientOptions } from '@pgway/generators';
 import type { Configuration } from './config/schema.ts';
 import { serverUrl } from './http/address.ts';
 import { isTls } from './tls/certificate.ts';

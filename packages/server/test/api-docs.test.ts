@@ -8,7 +8,7 @@ import { configurationSchema, type Configuration } from '../src/config/schema.ts
 import { shadowedEndpoints, createApiDocsHandler } from '../src/api-docs/api-docs.ts';
 import { htmlPage, formatSchema } from '../src/api-docs/html-page.ts';
 
-const hostile = readFileSync(new URL('../../core/test/golden/hostile/setup.sql', import.meta.url), 'utf8');
+const hostile = readFileSync(new URL('../../generators/test/golden/hostile/setup.sql', import.meta.url), 'utf8');
 const gateway = useGateway(`${hostile}
 create function greet(_name text) returns text language sql stable as $$ select 'Hello, ' || _name $$;
 comment on function greet is 'Greets.

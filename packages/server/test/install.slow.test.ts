@@ -29,6 +29,14 @@ async function npmWith(env: NodeJS.ProcessEnv, folder: string, ...args: readonly
   return stdout;
 }
 
+/** The packages of which the server consists, in one installation. */
+const libraries = ['core', 'generators'];
+const tarballsOfServer = (): Readonly<Record<string, string>> =>
+  Object.fromEntries([
+    ...libraries.map((name) => [`@pgway/${name}`, tarball(`pgway-${name}`)]),
+    ['pgway', tarball('pgway')],
+  ]);
+
 const tarball = (name: string): string => `file:${join(tarballs, `${name}-${version()}.tgz`)}`;
 
 /** Returns a PATH that begins with the folder of this version of Node.js, which npm fetches from its registry. */
@@ -47,7 +55,7 @@ async function install(...options: readonly string[]): Promise<{ readonly folder
   const folder = await folderWith({
     'package.json': {
       private: true,
-      dependencies: { '@pgway/core': tarball('pgway-core'), pgway: tarball('pgway') },
+      dependencies: tarballsOfServer(),
       // The packages are not in the registry: the optional dependency comes from its tarball too.
       overrides: { '@pgway/embedded': tarball('pgway-embedded') },
     },
@@ -60,7 +68,7 @@ beforeAll(async () => {
   await build();
   tarballs = await realpath(await mkdtemp(join(tmpdir(), 'pgway-tarballs-')));
   // Without scripts, which would build again and copy files into the packages while other tests read them.
-  const packages = ['core', 'embedded', 'scout', 'server'].map((name) => `./packages/${name}`);
+  const packages = [...libraries, 'embedded', 'scout', 'server'].map((name) => `./packages/${name}`);
   await npm(root, 'pack', ...packages, '--ignore-scripts', `--pack-destination=${tarballs}`);
 });
 
@@ -146,10 +154,9 @@ test.each([
     'package.json': {
       private: true,
       dependencies: {
-        '@pgway/core': tarball('pgway-core'),
+        ...tarballsOfServer(),
         '@pgway/embedded': tarball('pgway-embedded'),
         pgscout: tarball('pgscout'),
-        pgway: tarball('pgway'),
       },
     },
     // What other packages than ours require of Node.js is an error too.

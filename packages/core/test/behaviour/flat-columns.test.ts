@@ -1,4 +1,3 @@
-import { openApiDocument, typescriptClientFiles } from '@pgway/core';
 import { useGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
 import { json, plain } from './support.ts';
@@ -49,14 +48,4 @@ test('the author is told, and a login with such a row is not published', () => {
     ]
   `);
   expect(gateway.gateway.endpoints.map(({ name }) => name).toSorted()).toEqual(['home', 'homes', 'move']);
-});
-
-test('documents and clients know the value that readers of JSON see, the last one', () => {
-  const { endpoints } = gateway.gateway;
-  const schemas = JSON.stringify(openApiDocument(endpoints));
-  expect(schemas).toContain('"required":["id","city"]');
-  const options = { filePath: 'client.ts', createSeparateTypeFile: false };
-  const [client] = typescriptClientFiles(endpoints, options, new Date(0));
-  const row = /interface \w*Homes\w*Response \{[^}]*\}/.exec(client!.content)?.[0] ?? '';
-  expect(row.match(/\bid\b/g)).toHaveLength(1);
 });

@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import {
-  type AuthScheme,
-  createGateway,
-  type GatewayOptions,
-  installIdempotency,
-  uninstallIdempotency,
-} from '@pgway/core';
+import { type AuthScheme, createGateway, type GatewayOptions, installIdempotency } from '@pgway/core';
+import { uninstallIdempotency } from '@pgway/core';
 import { pgbouncerVersion, freshDatabase, startGateway, startPgBouncer, useDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 

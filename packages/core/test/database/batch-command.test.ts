@@ -1,4 +1,4 @@
-import { openBatchCommand } from '@pgway/core';
+import { openBatchCommand } from '@pgway/core/internal';
 import { useDatabase } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
 

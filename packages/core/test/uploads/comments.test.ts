@@ -1,4 +1,4 @@
-import { openApiDocument, type UploadContext, type UploadHandler } from '@pgway/core';
+import type { UploadContext, UploadHandler } from '@pgway/core';
 import { startGateway, useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 
@@ -91,12 +91,6 @@ describe('the metadata parameter', () => {
       status: 400,
       body: { type: expect.stringContaining('no-matching-signature') },
     });
-  });
-
-  test('OpenAPI does not have it', () => {
-    const { paths } = openApiDocument(gateway.gateway.endpoints);
-    expect(JSON.stringify(paths)).toContain('"title"');
-    expect(JSON.stringify(paths)).not.toContain('"meta"');
   });
 });
 

@@ -1,5 +1,5 @@
 /** `pgscout --commit-docs <file>`: writes comments that were edited in a dictionary to the database. */
-import { writeFiles } from '@pgway/core/files';
+import { writeFiles } from '@pgway/generators/files';
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import type { Client } from 'pg';
 import { readObjects } from '../catalog/objects.ts';

@@ -1,5 +1,5 @@
 /** `pgscout --docs [name;…]`: a dictionary of the database in Markdown. */
-import { writeFiles } from '@pgway/core/files';
+import { writeFiles } from '@pgway/generators/files';
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import type { Client } from 'pg';
 import { type DatabaseObject, readObjects } from '../catalog/objects.ts';

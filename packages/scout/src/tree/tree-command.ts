@@ -1,7 +1,7 @@
 /** `pgscout --tree <folder>`: one file for each object, for version control. */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
-import { writeFiles } from '@pgway/core/files';
+import { writeFiles } from '@pgway/generators/files';
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import { readObjects } from '../catalog/objects.ts';
 import { inSnapshot } from '../catalog/snapshot.ts';

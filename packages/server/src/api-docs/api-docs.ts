@@ -1,5 +1,7 @@
 /** The API docs that are served beside the endpoints: OpenAPI document, HTML page, request files. */
-import { type Endpoint, httpDocuments, openApiDocument } from '@pgway/core';
+import type { Endpoint } from '@pgway/core';
+import { openApiDocument } from '@pgway/generators';
+import { httpDocuments } from '@pgway/generators/internal';
 import type { PageLink } from '../browser/page-data.ts';
 import type { Configuration } from '../config/schema.ts';
 import { toHttpFileOptions, toOpenApiOptions } from '../generated-files.ts';

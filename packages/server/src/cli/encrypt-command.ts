@@ -1,5 +1,5 @@
 /** `pgway encrypt`: encrypts a value of a configuration file with `dataProtection.secret`. */
-import type { TextEncryption } from '@pgway/core';
+import type { TextEncryption } from '@pgway/core/internal';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { encryptedPrefix, valueEncryption } from '../config/encrypted-values.ts';
 import type { LoadedConfiguration } from '../config/load.ts';

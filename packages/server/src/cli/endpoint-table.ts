@@ -1,4 +1,5 @@
-import { type Endpoint, withClientParameters } from '@pgway/core';
+import type { Endpoint } from '@pgway/core';
+import { withClientParameters } from '@pgway/generators/internal';
 import { truncate, escapeControlCharacters, padToWidth, displayWidth } from '@pgway/core/terminal';
 
 type EndpointParameter = Endpoint['parameters'][number];

@@ -1,4 +1,5 @@
-import { GeneratorError, StartError } from '@pgway/core';
+import { StartError } from '@pgway/core';
+import { GeneratorError } from '@pgway/generators';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { EmbeddedPostgresError } from '../embedded-postgres-error.ts';
 import { ExampleError } from '../example/sql-files.ts';

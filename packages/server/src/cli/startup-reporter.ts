@@ -1,4 +1,5 @@
-import { type Endpoint, logObserver, type Observation, type Observer } from '@pgway/core';
+import type { Endpoint, Observation, Observer } from '@pgway/core';
+import { logObserver } from '@pgway/core/internal';
 import type { Configuration } from '../config/schema.ts';
 import { isLoopbackHost, serverUrl } from '../http/address.ts';
 import type { RequestErrorListener } from '../http/static-files.ts';

@@ -1,4 +1,5 @@
-import { compareFiles, type Endpoint, type FileState, GeneratorError, writeFiles } from '@pgway/core';
+import type { Endpoint } from '@pgway/core';
+import { compareFiles, type FileState, GeneratorError, writeFiles } from '@pgway/generators';
 import type { Configuration } from '../config/schema.ts';
 import { generateFileSets } from '../generated-files.ts';
 import { escapeControlCharacters } from '@pgway/core/terminal';

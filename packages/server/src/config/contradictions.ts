@@ -1,5 +1,6 @@
 /** Settings that are valid by themselves and contradict each other, or need one another. */
-import { GeneratorError, nearestName } from '@pgway/core';
+import { GeneratorError } from '@pgway/generators';
+import { nearestName } from '@pgway/core/internal';
 import { generateFileSets } from '../generated-files.ts';
 import { isLoopbackHost } from '../http/address.ts';
 import type { Configuration } from './schema.ts';

@@ -1,5 +1,5 @@
 /** Values of the configuration that `pgway encrypt` has encrypted with `dataProtection.secret`. */
-import { createTextEncryption, type TextEncryption, type TextEncryptionOptions } from '@pgway/core';
+import { createTextEncryption, type TextEncryption, type TextEncryptionOptions } from '@pgway/core/internal';
 import { isTree, type Layer, type Tree } from './layers.ts';
 import { settings } from './settings.ts';
 import { formatPath, type Path, valueAt } from './path.ts';

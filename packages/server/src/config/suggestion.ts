@@ -1,4 +1,4 @@
-import { nearestName } from '@pgway/core';
+import { nearestName } from '@pgway/core/internal';
 
 const lastPart = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
 

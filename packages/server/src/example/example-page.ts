@@ -1,6 +1,7 @@
 /** The page of the example database: uploads through the generated client. */
 import { readFileSync } from 'node:fs';
-import { type Endpoint, typescriptClientFiles } from '@pgway/core';
+import type { Endpoint } from '@pgway/core';
+import { typescriptClientFiles } from '@pgway/generators';
 import type { PageLink } from '../browser/page-data.ts';
 import type { Configuration } from '../config/schema.ts';
 import { type DocumentHandler, requestPath, type ServedDocument, sendDocument } from '../http/send-document.ts';

@@ -1,7 +1,8 @@
 /** The HTTP application: the gateway, and what the configuration adds to its responses. */
 import type { IncomingMessage } from 'node:http';
 import * as zlib from 'node:zlib';
-import { type Endpoint, type Gateway, Problem, requestId } from '@pgway/core';
+import { type Endpoint, type Gateway, Problem } from '@pgway/core';
+import { requestId } from '@pgway/core/internal';
 import { gatewayPlugin } from '@pgway/core/fastify';
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 import { ConfigurationError } from '../config/configuration-error.ts';

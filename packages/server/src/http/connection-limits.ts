@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { clientNetwork, trustedAddresses } from '@pgway/core';
+import { clientNetwork, trustedAddresses } from '@pgway/core/internal';
 import type { Configuration } from '../config/schema.ts';
 import { linger } from './linger.ts';
 

@@ -1,6 +1,6 @@
 /** Protection against DNS rebinding: requests for unknown host names are answered 421. */
 import type { ServerResponse } from 'node:http';
-import { compileHostPattern } from '@pgway/core';
+import { compileHostPattern } from '@pgway/core/internal';
 import type { Configuration } from '../config/schema.ts';
 import { isLoopbackAddress, isLoopbackHost } from './address.ts';
 

@@ -1,6 +1,6 @@
 /** Responses that are sent before the whole request has arrived. */
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { allowBufferReuse } from '@pgway/core';
+import { allowBufferReuse } from '@pgway/core/internal';
 import { linger } from './linger.ts';
 import { hasBody } from './request-body.ts';
 

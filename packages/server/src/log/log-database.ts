@@ -1,5 +1,5 @@
 /** Log lines and requests in the database, by a command for each. */
-import { type BatchCommand, type BatchCommandOptions, openBatchCommand } from '@pgway/core';
+import { type BatchCommand, type BatchCommandOptions, openBatchCommand } from '@pgway/core/internal';
 import type { BatchSink } from './batch-queue.ts';
 
 /** The values of a row: the parameters of the command. */

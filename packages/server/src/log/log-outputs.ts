@@ -1,6 +1,7 @@
 /** The outputs of log lines and requests: console, files, database. */
 import { resolve } from 'node:path';
-import { type BatchCommandOptions, StartError } from '@pgway/core';
+import { StartError } from '@pgway/core';
+import type { BatchCommandOptions } from '@pgway/core/internal';
 import type { Configuration } from '../config/schema.ts';
 import { BatchQueue, type BatchSink, sharedSink } from './batch-queue.ts';
 import { LogDatabase, type Row, sizeOfRow, storableJson, storableText } from './log-database.ts';

@@ -10,16 +10,9 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import {
-  deriveRequest,
-  type Endpoint,
-  type Gateway,
-  type GatewayRequest,
-  type McpTool,
-  mcpTools,
-  Problem,
-  toGatewayRequest,
-} from '@pgway/core';
+import { type Endpoint, type Gateway, type GatewayRequest, Problem } from '@pgway/core';
+import { type McpTool, mcpTools } from '@pgway/generators/internal';
+import { deriveRequest, toGatewayRequest } from '@pgway/core/internal';
 import { version } from '../cli/version.ts';
 import type { Configuration } from '../config/schema.ts';
 import { requestPath } from '../http/send-document.ts';

@@ -1,6 +1,7 @@
 /** Results of tools, from the responses of the gateway. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { GatewayResponse, HeaderList, McpTool, StreamResponse, ToolOutput } from '@pgway/core';
+import type { GatewayResponse, HeaderList, StreamResponse } from '@pgway/core';
+import type { McpTool, ToolOutput } from '@pgway/generators/internal';
 
 /** The body of a response; null: it is larger than the limit, or did not reach its end. */
 export type ReadBody = { readonly text: string | null } | { readonly fault: 'too-large' | 'incomplete' };

@@ -8,14 +8,9 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import {
-  deriveRequest,
-  type Gateway,
-  type GatewayRequest,
-  type McpTool,
-  ToolArgumentError,
-  toolRequest,
-} from '@pgway/core';
+import type { Gateway, GatewayRequest } from '@pgway/core';
+import { type McpTool, ToolArgumentError, toolRequest } from '@pgway/generators/internal';
+import { deriveRequest } from '@pgway/core/internal';
 import type { Configuration } from '../config/schema.ts';
 import { errorResult, toResult } from './result.ts';
 

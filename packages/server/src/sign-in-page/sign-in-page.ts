@@ -1,6 +1,7 @@
 /** The sign-in page: a button for each external provider, and a form for the login routine. */
 import type { IncomingMessage } from 'node:http';
-import { type Endpoint, externalSignInPresets, parseReturnPath } from '@pgway/core';
+import type { Endpoint } from '@pgway/core';
+import { externalSignInPresets, parseReturnPath } from '@pgway/core/internal';
 import { escapeHtml } from '../api-docs/html-page.ts';
 import type { Configuration } from '../config/schema.ts';
 import { type DocumentLookup, requestPath, type ServedDocument } from '../http/send-document.ts';

@@ -1,5 +1,6 @@
 /** The data of the start page, from the model of the OpenAPI document. */
-import { type Endpoint, type JsonSchema, type OpenApiOperation, openApiDefaults, openApiOperations } from '@pgway/core';
+import type { Endpoint } from '@pgway/core';
+import { type JsonSchema, type OpenApiOperation, openApiDefaults, openApiOperations } from '@pgway/generators/internal';
 import type {
   PageAuthentication,
   PageBody,

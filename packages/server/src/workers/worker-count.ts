@@ -1,4 +1,4 @@
-import { configuredPoolSize } from '@pgway/core';
+import { configuredPoolSize } from '@pgway/core/internal';
 import type { Configuration } from '../config/schema.ts';
 import { isProduction } from '../authentication-options.ts';
 

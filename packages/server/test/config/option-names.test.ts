@@ -1,4 +1,4 @@
-import { httpFileDefaults, openApiDefaults, typescriptClientDefaults } from '@pgway/core';
+import { httpFileDefaults, openApiDefaults, typescriptClientDefaults } from '@pgway/generators/internal';
 import { expect, test } from 'vitest';
 import { redisCacheOptions } from '../../../core/src/cache/redis-cache.ts';
 import { endpointDefaults } from '../../../core/src/endpoints/options.ts';

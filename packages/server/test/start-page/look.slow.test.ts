@@ -6,7 +6,7 @@ import { hasChromium, openEndpoint, sendForm, useStartPage } from './page-fixtur
 
 /* The look of the start page: hostile names, many endpoints, dark mode, contrast, narrow windows. */
 
-const hostile = readFileSync(new URL('../../../core/test/golden/hostile/setup.sql', import.meta.url), 'utf8');
+const hostile = readFileSync(new URL('../../../generators/test/golden/hostile/setup.sql', import.meta.url), 'utf8');
 const markup = '<img src=x onerror=alert(1)></script><script>alert(2)</script>';
 const database = useDatabase(`${hostile}
   create schema "${markup}";

@@ -1,5 +1,6 @@
 /** `pgway install idempotency`: the table of idempotency keys with its functions. */
-import { installIdempotency, uninstallIdempotency } from '@pgway/core';
+import { installIdempotency } from '@pgway/core';
+import { uninstallIdempotency } from '@pgway/core';
 import type { CommandContext } from '../command-context.ts';
 import type { Installation } from './installation.ts';
 

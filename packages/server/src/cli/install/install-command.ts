@@ -1,5 +1,6 @@
 /** `pgway install`: objects of the database that a feature needs. */
-import { DatabaseError, runStatements, StartError } from '@pgway/core';
+import { StartError } from '@pgway/core';
+import { DatabaseError, runStatements } from '@pgway/core/internal';
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import { ConfigurationError } from '../../config/configuration-error.ts';
 import { startDatabase } from '../../start.ts';

@@ -1,4 +1,4 @@
-import type { runStatements } from '@pgway/core';
+import type { runStatements } from '@pgway/core/internal';
 
 /** The options of `runStatements`. */
 export type Connection = Parameters<typeof runStatements>[0];

@@ -1,5 +1,5 @@
 /** `pgway install watch`: event triggers that notify the gateway of changes of the catalog. */
-import { runStatements } from '@pgway/core';
+import { runStatements } from '@pgway/core/internal';
 import { ConfigurationError } from '../../config/configuration-error.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { Installation } from './installation.ts';

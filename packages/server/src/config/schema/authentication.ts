@@ -1,4 +1,4 @@
-import { tokenAlgorithms } from '@pgway/core';
+import { tokenAlgorithms } from '@pgway/core/internal';
 import { z } from 'zod';
 import { count, flag, optionalText, optionalTextList, secret, text, type Text, textList, textMap } from './fields.ts';
 

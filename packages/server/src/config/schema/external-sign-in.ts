@@ -1,4 +1,4 @@
-import { externalSignInPresets } from '@pgway/core';
+import { externalSignInPresets } from '@pgway/core/internal';
 import { z } from 'zod';
 import { flag, optionalText, secret, servedPath } from './fields.ts';
 

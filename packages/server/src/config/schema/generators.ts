@@ -1,5 +1,5 @@
 /** The sections of the generators. Options that a generator takes itself have its names and defaults. */
-import { httpFileDefaults, openApiDefaults, typescriptClientDefaults } from '@pgway/core';
+import { httpFileDefaults, openApiDefaults, typescriptClientDefaults } from '@pgway/generators/internal';
 import { z } from 'zod';
 import { flag, optionalText, type OptionalText, secret, servedPath, text, textList, textMap } from './fields.ts';
 
