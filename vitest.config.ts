@@ -14,7 +14,6 @@ export default defineConfig({
   resolve: {
     // Tests run the sources, so that a test run needs no build.
     alias: {
-      '@pgway/core/excel': source('packages/core/src/uploads/excel/excel.ts'),
       '@pgway/core/fastify': source('packages/core/src/adapters/fastify.ts'),
       '@pgway/core/connection': source('packages/core/src/postgres/client.ts'),
       '@pgway/core/explanation': source('packages/core/src/explanation/explanation.ts'),
@@ -25,6 +24,7 @@ export default defineConfig({
       '@pgway/generators/internal': source('packages/generators/src/internal.ts'),
       '@pgway/generators/files': source('packages/generators/src/write-files.ts'),
       '@pgway/generators': source('packages/generators/src/index.ts'),
+      '@pgway/excel': source('packages/excel/src/index.ts'),
       '@pgway/embedded': source('packages/embedded/src/index.ts'),
       '@pgway/testing/free-port': source('testing/src/free-port.ts'),
       '@pgway/testing': source('testing/src/index.ts'),

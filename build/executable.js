@@ -22,7 +22,6 @@ const sentinelFuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const replacements = new Map([
   [sourceOf('server', 'package-files'), `export * from './executable/package-files.ts';`],
   [sourceOf('server', 'embedded-package'), `export * from './executable/embedded-package.ts';`],
-  [sourceOf('core', 'uploads/excel/packages'), 'export const missingPackages = () => [];'],
 ]);
 
 /** Returns the whole program as one CommonJS module, and the modules that it has. */

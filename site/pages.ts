@@ -48,6 +48,7 @@ const places: readonly { readonly from: string; readonly to: string }[] = [
   { from: 'examples/expenses/README.md', to: 'project/expenses' },
   { from: 'packages/server/README.md', to: 'project/pgway' },
   { from: 'packages/core/README.md', to: 'project/core' },
+  { from: 'packages/excel/README.md', to: 'project/excel' },
   { from: 'packages/generators/README.md', to: 'project/generators' },
   { from: 'packages/embedded/README.md', to: 'project/embedded' },
   { from: 'packages/scout/README.md', to: 'project/scout' },

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
 import { createGateway, defaultUploadHandlers } from '@pgway/core';
-import { excelHandler } from '@pgway/core/excel';
+import { excelHandler } from '@pgway/excel';
 
 import { listenOnFreePort } from '../contenders/listen.ts';
 import { serve } from './child.ts';

@@ -26,6 +26,8 @@ export { clientNetwork } from './http/client-network.ts';
 export { logObserver } from './logging/log-observer.ts';
 export { arrayLiteral, recordLiteral } from './postgres/literal.ts';
 export { DatabaseError } from './postgres/port.ts';
+export { checkRowCommand, RowCommands } from './uploads/row-commands.ts';
+export { isStorageFull } from './uploads/storage-error.ts';
 export { nearestName } from './validation/suggestion.ts';
 export {
   arrayOf,

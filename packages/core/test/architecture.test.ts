@@ -22,16 +22,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     events: { modules: ['http', 'endpoints', 'ports', 'auth'], packages: ['node'] },
     uploads: {
       modules: ['postgres', 'http', 'catalog', 'endpoints', 'ports'],
-      packages: [
-        'node',
-        '@fastify/busboy',
-        'csv-parse',
-        'filenamify',
-        'filename-reserved-regex',
-        '@cj-tech-master/excelts',
-        'saxes',
-        'yauzl',
-      ],
+      packages: ['node', '@fastify/busboy', 'csv-parse', 'filenamify', 'filename-reserved-regex'],
     },
     request: {
       modules: ['postgres', 'http', 'endpoints', 'ports', 'response', 'auth', 'events', 'uploads'],
@@ -86,6 +77,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
         'adapters',
         'auth-schemes',
         'external-sign-in',
+        'uploads',
         'logging',
         'gateway',
       ],
@@ -210,11 +202,6 @@ const packageFiles: Readonly<Record<string, Readonly<Record<string, readonly str
     cookie: ['auth-schemes/cookie.ts', 'auth-schemes/csrf-guard.ts'],
   },
   cache: { '@redis/client': ['cache/connect-redis.ts'] },
-  uploads: {
-    '@cj-tech-master/excelts': ['uploads/excel/workbook.ts'],
-    saxes: ['uploads/excel/xml-filter.ts'],
-    yauzl: ['uploads/excel/archive.ts'],
-  },
   adapters: { fastify: ['adapters/fastify.ts'] },
 };
 

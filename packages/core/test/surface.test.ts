@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import * as core from '@pgway/core';
 import * as connection from '@pgway/core/connection';
-import * as excel from '@pgway/core/excel';
 import * as explanation from '@pgway/core/explanation';
 import * as fastify from '@pgway/core/fastify';
 import * as suggestion from '@pgway/core/suggestion';
@@ -45,10 +44,6 @@ test('every name that a host can import is in the guide', () => {
   const folder = join(import.meta.dirname, '../../../docs/guide');
   const guide = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
   expect(Object.keys(core).filter((name) => !guide.some((page) => new RegExp(`\\b${name}\\b`).test(page)))).toEqual([]);
-});
-
-test('the names of the upload handler for Excel', () => {
-  expect(Object.keys(excel)).toEqual(['excelHandler']);
 });
 
 test('the names for connections of tools', () => {

@@ -27,6 +27,6 @@ export async function uploadOptions({ uploadOptions: section }: Configuration): 
 async function loadExcel(
   options: UploadSection['defaultUploadHandlerOptions']['excel'],
 ): Promise<UploadHandlerFactory> {
-  const { excelHandler } = await import('@pgway/core/excel');
+  const { excelHandler } = await import('@pgway/excel');
   return () => excelHandler(options);
 }

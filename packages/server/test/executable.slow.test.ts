@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { untilNone, useDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultHashOfSecret, hashOfSecret, people } from '../../core/test/auth/people.ts';
-import { workbook } from '../../core/test/uploads/workbooks.ts';
+import { workbook } from '../../excel/test/workbooks.ts';
 import { folderWith } from './support/folder.ts';
 import { bin, build, type Program, start } from './support/program.ts';
 import { startCollector } from './tracing/collector.ts';

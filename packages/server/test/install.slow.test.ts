@@ -30,7 +30,7 @@ async function npmWith(env: NodeJS.ProcessEnv, folder: string, ...args: readonly
 }
 
 /** The packages of which the server consists, in one installation. */
-const libraries = ['core', 'generators'];
+const libraries = ['core', 'excel', 'generators'];
 const tarballsOfServer = (): Readonly<Record<string, string>> =>
   Object.fromEntries([
     ...libraries.map((name) => [`@pgway/${name}`, tarball(`pgway-${name}`)]),
@@ -139,7 +139,7 @@ test('the command-line tool needs no other package than the core', async () => {
     '',
   ]);
 
-  // A handler of uploads whose packages are not installed is explained.
+  // The handler of another package is explained.
   const explained = start(folder, [command, '--endpoints', 'films', '-c', database.connectionString]);
   expect([await explained.ended, explained.text.stderr]).toEqual([0, '']);
   expect(explained.text.stdout).toMatch(/^POST \/films\n[^]* upload for excel /);

@@ -1,10 +1,10 @@
-import { excelHandler } from '@pgway/core/excel';
+import { excelHandler } from '@pgway/excel';
 import { expect, test } from 'vitest';
 import { uploadOptions as validator } from '../../core/src/gateway/options/upload-option-table.ts';
 import { uploadDefaults } from '../../core/src/gateway/options/upload-options.ts';
 import { commonUploadDefaults } from '../../core/src/uploads/common-options.ts';
 import { csvUploadDefaults } from '../../core/src/uploads/csv.ts';
-import { excelLimits } from '../../core/src/uploads/excel/limits.ts';
+import { excelLimits } from '../../excel/src/limits.ts';
 import { fileSystemUploadDefaults } from '../../core/src/uploads/file-system.ts';
 import type { ConfigurationError } from '../src/config/configuration-error.ts';
 import { loadConfiguration } from '../src/config/load.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { annotations } from '../../src/endpoints/comment/registry.ts';
 import { commonUploadDefaults, commonUploadOptions } from '../../src/uploads/common-options.ts';
 import { defaultUploadHandlers } from '../../src/uploads/default-handlers.ts';
-import { excelHandler } from '../../src/uploads/excel/excel.ts';
+import { excelHandler } from '../../../excel/src/index.ts';
 import { annotationsPage, type UploadOptionTable } from './annotations-page.ts';
 
 const committed = join(import.meta.dirname, '../../../../docs/reference/annotations.md');

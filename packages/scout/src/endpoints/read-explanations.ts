@@ -41,7 +41,7 @@ export async function readExplanations(
       crud: { ...crud, enabled: crud.enabled || options.hasTables },
     });
     const gateway = await openGateway({
-      ...(await describedOptions(described, {
+      ...(await gatewayOptions(described, '', {
         strict: false,
         observer: () => {},
         endpointsExplained: (all) => void explanations.push(...all),
@@ -53,20 +53,6 @@ export async function readExplanations(
   };
   await withConnection(read);
   return { explanations, warnings };
-}
-
-/** Returns the options of the gateway. The handler `excel` reads no files, so that its packages need not be installed. */
-async function describedOptions(
-  configuration: Configuration,
-  commandOptions: Parameters<typeof gatewayOptions>[2],
-): Promise<GatewayOptions> {
-  const options = await gatewayOptions(configuration, '', commandOptions);
-  const { uploadHandlers } = options.uploadOptions!;
-  if (uploadHandlers?.['excel'] === undefined) return options;
-  const { excelHandler } = await import('@pgway/core/excel');
-  const excel = (): ReturnType<typeof excelHandler> =>
-    excelHandler(configuration.uploadOptions.defaultUploadHandlerOptions.excel, 'describe');
-  return { ...options, uploadOptions: { ...options.uploadOptions, uploadHandlers: { ...uploadHandlers, excel } } };
 }
 
 /** @throws UsageError for invalid settings, in the words of the server */

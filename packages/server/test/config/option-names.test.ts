@@ -10,7 +10,7 @@ import { uploadDefaults } from '../../../core/src/gateway/options/upload-options
 import { gatewayOptionTable } from '../../../core/src/gateway/options/validate-options.ts';
 import { redisRateLimitsOptions } from '../../../core/src/rate-limits/redis-store.ts';
 import { crudOptionTable } from '../../../core/src/tables/crud-options.ts';
-import { excelLimits } from '../../../core/src/uploads/excel/limits.ts';
+import { excelLimits } from '../../../excel/src/limits.ts';
 import { sections, settings } from '../../src/config/settings.ts';
 
 type Validators = Readonly<Record<string, { readonly table?: Validators }>>;

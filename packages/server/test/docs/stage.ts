@@ -41,6 +41,7 @@ export const programHost: string = `localhost:${programPort}`;
 /** Packages that programs of the pages may import, and the folders that contain them. */
 const packages: Readonly<Record<string, string>> = {
   '@pgway/core': 'packages/server',
+  '@pgway/excel': 'packages/server',
   '@pgway/generators': 'packages/server',
   pg: 'packages/server',
   express: 'packages/core',

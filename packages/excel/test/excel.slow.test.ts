@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { useGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
 import { ZipFile } from 'yazl';
-import { excelHandler } from '@pgway/core/excel';
-import { newFolder } from './file-store.ts';
+import { excelHandler } from '@pgway/excel';
+import { newFolder } from '../../core/test/uploads/file-store.ts';
 import { workbookParts } from './workbooks.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,46 +1,22 @@
-import { Problem } from '../../http/problem.ts';
-import type { StoredUpload, UploadContext, UploadFile, UploadHandler } from '../../ports/upload-handler.ts';
-import { arrayLiteral } from '../../postgres/literal.ts';
-import { checkRowCommand, RowCommands } from '../row-commands.ts';
+import { Problem, type StoredUpload, type UploadContext, type UploadFile, type UploadHandler } from '@pgway/core';
+import { arrayLiteral, checkRowCommand, RowCommands } from '@pgway/core/internal';
 import { type DateFormats, toFields, toJsonObject } from './cell-text.ts';
 import { type ExcelLimits, excelLimits, MalformedWorkbook, WorkbookUsage } from './limits.ts';
-import { missingPackages } from './packages.ts';
+import { defaultRowCommand, type ExcelUploadOptions, excelUploadOptions } from './options.ts';
 import { writeTemporaryFile } from './spool.ts';
 import type { Sheet, Workbook } from './workbook.ts';
-
-/** The defaults of the options of the handler `excel`, and its limits. */
-export interface ExcelUploadOptions extends Partial<ExcelLimits> {
-  /** The sheet that is read; null: the first one. Default null. */
-  readonly sheetName?: string | null;
-  /** Whether all sheets are read. Default false. */
-  readonly allSheets?: boolean;
-  /** The text of times without a date. Default `HH:mm:ss`. */
-  readonly timeFormat?: string;
-  /** The text of dates without a time. Default `yyyy-MM-dd`. */
-  readonly dateFormat?: string;
-  /** The text of dates with a time. Default `yyyy-MM-dd HH:mm:ss`. */
-  readonly datetimeFormat?: string;
-  /** Whether the row command gets a JSON object by cell address instead of an array. Default false. */
-  readonly rowIsJson?: boolean;
-  /** The SQL command that runs for each row. Default `select process_excel_row($1,$2,$3,$4)`. */
-  readonly rowCommand?: string;
-}
-
-const defaultRowCommand = 'select process_excel_row($1,$2,$3,$4)';
 
 /**
  * Runs an SQL command for each row of an Excel workbook (.xlsx), in the transaction of the call. The metadata has an object for each sheet
  * that was read, with the last result. A file that is no workbook, or does not have the sheet, is refused as `InvalidFormat`.
- * @param use `describe`: only endpoints and comments are read, for which the packages need not be installed
- * @throws RangeError if `rowCommand` cannot be the command of a row; Error if a package that reads workbooks is not installed
+ * @throws RangeError if `rowCommand` cannot be the command of a row
  */
-export function excelHandler(defaults: ExcelUploadOptions = {}, use: 'store' | 'describe' = 'store'): UploadHandler {
+export function excelHandler(defaults: ExcelUploadOptions = {}): UploadHandler {
   const fault = checkRowCommand(defaults.rowCommand ?? defaultRowCommand);
   if (fault !== null) throw new RangeError(`rowCommand ${fault}`);
-  if (use === 'store') checkPackages();
   const limits = selectLimits(defaults);
   return {
-    options: optionDefinitions(defaults),
+    options: excelUploadOptions(defaults),
     mayRefuse: true,
     refusedMembers: { members: { sheet: null } },
     store: async (file, context) => {
@@ -55,13 +31,6 @@ export function excelHandler(defaults: ExcelUploadOptions = {}, use: 'store' | '
   };
 }
 
-/** The reader is loaded by the first upload: it takes half a second and 30 MB. A missing package is an error of the start. */
-function checkPackages(): void {
-  const missing = missingPackages();
-  if (missing.length === 0) return;
-  throw new Error(`the upload handler excel needs ${missing.join(' and ')}; run npm install ${missing.join(' ')}`);
-}
-
 function selectLimits(defaults: ExcelUploadOptions): ExcelLimits {
   return {
     maxInflatedSize: defaults.maxInflatedSize ?? excelLimits.maxInflatedSize,
@@ -69,50 +38,6 @@ function selectLimits(defaults: ExcelUploadOptions): ExcelLimits {
     maxSheets: defaults.maxSheets ?? excelLimits.maxSheets,
     maxRows: defaults.maxRows ?? excelLimits.maxRows,
     maxCells: defaults.maxCells ?? excelLimits.maxCells,
-  };
-}
-
-function optionDefinitions(defaults: ExcelUploadOptions): NonNullable<UploadHandler['options']> {
-  return {
-    sheet_name: {
-      type: 'text',
-      description:
-        'The sheet that is read. Without it, the first one. A workbook without the sheet is `InvalidFormat`.',
-      default: defaults.sheetName ?? null,
-    },
-    all_sheets: {
-      type: 'boolean',
-      description: 'Whether all sheets are read, hidden ones too, whatever `sheet_name` is.',
-      default: defaults.allSheets ?? false,
-    },
-    time_format: {
-      type: 'text',
-      description: 'The text of times without a date, with the tokens `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss` and `fff`.',
-      default: defaults.timeFormat ?? 'HH:mm:ss',
-    },
-    date_format: {
-      type: 'text',
-      description: 'The text of dates without a time.',
-      default: defaults.dateFormat ?? 'yyyy-MM-dd',
-    },
-    datetime_format: {
-      type: 'text',
-      description: 'The text of dates with a time.',
-      default: defaults.datetimeFormat ?? 'yyyy-MM-dd HH:mm:ss',
-    },
-    row_is_json: {
-      type: 'boolean',
-      description:
-        'Whether `$2` is a JSON object by cell address, such as `{"A1": "Dune", "C1": 1965}`, instead of an array.',
-      default: defaults.rowIsJson ?? false,
-    },
-    row_command: {
-      type: 'sql',
-      description:
-        'The command that runs for each row that has a value: `$1` is the number of the row in its sheet, `$2` its values as `text[]` (NULL: an empty cell or an error such as `#N/A`), `$3` the result of the previous row of the sheet as text, and `$4` a JSON object with `type`, `fileName`, `contentType` and `sheet`. Without `$3`, rows do not wait for each other.',
-      default: defaults.rowCommand ?? defaultRowCommand,
-      check: checkRowCommand,
-    },
   };
 }
 
@@ -124,6 +49,7 @@ interface Upload {
 
 async function readFile(fd: number, upload: Upload): Promise<StoredUpload | readonly StoredUpload[]> {
   const { options } = upload.context;
+  // Loading the reader takes half a second and 30 MB.
   const reader = await import('./workbook.ts');
   const { WorkbookArchive } = await import('./archive.ts');
   let workbook: Workbook;

@@ -1,4 +1,4 @@
-import { Problem } from '../../http/problem.ts';
+import { Problem } from '@pgway/core';
 
 /** The largest workbook that is read. */
 export interface ExcelLimits {

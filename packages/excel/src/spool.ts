@@ -1,9 +1,9 @@
+import { Problem } from '@pgway/core';
+import { isStorageFull } from '@pgway/core/internal';
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Problem } from '../../http/problem.ts';
-import { isStorageFull } from '../storage-error.ts';
 
 /** A temporary file that has no name any more, or loses it when it is closed. */
 export interface TemporaryFile {

@@ -1,9 +1,9 @@
 import { Workbook } from '@cj-tech-master/excelts';
 import { type Answer, useGateway } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { excelHandler } from '@pgway/core/excel';
-import { json, plain, problem, problemOf } from '../behaviour/support.ts';
-import { filesIn, newFolder, openFilesIn } from './file-store.ts';
+import { excelHandler } from '@pgway/excel';
+import { json, plain, problem, problemOf } from '../../core/test/behaviour/support.ts';
+import { filesIn, newFolder, openFilesIn } from '../../core/test/uploads/file-store.ts';
 import { sharedStringsXml, sheetXml, workbook, workbookParts, zip } from './workbooks.ts';
 
 const gateway = useGateway(

@@ -1,7 +1,8 @@
+import { Problem } from '@pgway/core';
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { type Row, WorkbookReader, WorksheetReader } from '@cj-tech-master/excelts';
-import { Problem } from '../../http/problem.ts';
+
 import type { WorkbookArchive } from './archive.ts';
 import { MalformedWorkbook, type WorkbookUsage } from './limits.ts';
 import { decodeText } from './opaque-text.ts';

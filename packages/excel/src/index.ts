@@ -1,0 +1,4 @@
+/** The upload handler `excel`: SQL for each row of a workbook. */
+export { excelHandler } from './handler.ts';
+export type { ExcelLimits } from './limits.ts';
+export type { ExcelUploadOptions } from './options.ts';
