@@ -25,6 +25,7 @@ export default defineConfig({
       '@pgway/generators/files': source('packages/generators/src/write-files.ts'),
       '@pgway/generators': source('packages/generators/src/index.ts'),
       '@pgway/excel': source('packages/excel/src/index.ts'),
+      '@pgway/redis': source('packages/redis/src/index.ts'),
       '@pgway/embedded': source('packages/embedded/src/index.ts'),
       '@pgway/testing/free-port': source('testing/src/free-port.ts'),
       '@pgway/testing': source('testing/src/index.ts'),

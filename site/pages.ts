@@ -50,6 +50,7 @@ const places: readonly { readonly from: string; readonly to: string }[] = [
   { from: 'packages/core/README.md', to: 'project/core' },
   { from: 'packages/excel/README.md', to: 'project/excel' },
   { from: 'packages/generators/README.md', to: 'project/generators' },
+  { from: 'packages/redis/README.md', to: 'project/redis' },
   { from: 'packages/embedded/README.md', to: 'project/embedded' },
   { from: 'packages/scout/README.md', to: 'project/scout' },
   { from: 'bench/README.md', to: 'project/benchmark' },

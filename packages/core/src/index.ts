@@ -227,8 +227,6 @@ export { type HostProblemDetails, Problem, type ProblemCode, type ProblemDetails
 export type { ByteSink, ByteSource, Handle, ReusableMemory, StreamResponse, WholeResponse } from './http/response.ts';
 export { memoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts';
 export { memoryRateLimits, type MemoryRateLimitOptions } from './rate-limits/memory-store.ts';
-export { redisRateLimits, type RedisRateLimitsOptions } from './rate-limits/redis-store.ts';
-export { redisCache, type RedisCacheOptions } from './cache/redis-cache.ts';
 export type { CrudOptions, CrudType, PostgrestOptions } from './tables/crud-options.ts';
 export { crudSource, type CrudSource } from './tables/crud-source.ts';
 export type { LogOptions } from './logging/log-observer.ts';

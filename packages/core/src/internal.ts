@@ -9,6 +9,8 @@ export {
   type TextEncryptionOptions,
 } from './auth-schemes/keys/text-encryption.ts';
 export { tokenAlgorithms } from './auth-schemes/keys/token-algorithm.ts';
+export { MessageChunker, probeTopic } from './broadcast/message-chunker.ts';
+export { TopicListeners } from './broadcast/topic-listeners.ts';
 export { display } from './endpoints/diagnostic.ts';
 export { fieldErrorCodes } from './endpoints/endpoint.ts';
 export { groupBy } from './endpoints/group-by.ts';
@@ -26,6 +28,7 @@ export { clientNetwork } from './http/client-network.ts';
 export { logObserver } from './logging/log-observer.ts';
 export { arrayLiteral, recordLiteral } from './postgres/literal.ts';
 export { DatabaseError } from './postgres/port.ts';
+export { segmentsPerWindow } from './rate-limits/sliding-window.ts';
 export { checkRowCommand, RowCommands } from './uploads/row-commands.ts';
 export { isStorageFull } from './uploads/storage-error.ts';
 export { nearestName } from './validation/suggestion.ts';
@@ -33,11 +36,14 @@ export {
   arrayOf,
   boolean,
   nullable,
+  number,
+  nonEmptyString,
   objectWithMethods,
   oneOf,
   optionGroup,
   type OptionValidators,
   recordOf,
+  secret,
   string,
   type Validator,
 } from './validation/validators.ts';

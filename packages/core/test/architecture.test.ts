@@ -29,7 +29,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
       packages: ['node'],
     },
     adapters: { modules: ['http'], packages: ['node', 'fastify'] },
-    cache: { modules: ['validation', 'ports'], packages: ['node', '@redis/client'] },
+    cache: { modules: ['validation', 'ports'], packages: ['node'] },
     'rate-limits': { modules: ['validation', 'ports', 'cache'], packages: ['node'] },
     'auth-schemes': {
       modules: ['http', 'validation', 'ports', 'cache', 'rate-limits'],
@@ -39,7 +39,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
       modules: ['http', 'ports', 'auth', 'auth-schemes'],
       packages: ['node', 'cookie', 'openid-client'],
     },
-    broadcast: { modules: ['postgres', 'ports', 'cache', 'auth-schemes'], packages: ['node'] },
+    broadcast: { modules: ['postgres', 'ports', 'auth-schemes'], packages: ['node'] },
     tables: {
       modules: ['postgres', 'http', 'validation', 'catalog', 'endpoints', 'ports', 'uploads'],
       packages: [],
@@ -76,6 +76,8 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
         'endpoints',
         'adapters',
         'auth-schemes',
+        'broadcast',
+        'rate-limits',
         'external-sign-in',
         'uploads',
         'logging',
@@ -148,7 +150,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
     cache: ['cache/expiring-map.ts'],
     'rate-limits': ['rate-limits/token-bucket.ts'],
   },
-  'rate-limits': { cache: ['cache/expiring-map.ts', 'cache/redis-connection.ts'] },
+  'rate-limits': { cache: ['cache/expiring-map.ts'] },
   'external-sign-in': {
     'auth-schemes': [
       'auth-schemes/challenge.ts',
@@ -160,7 +162,6 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
   },
   broadcast: {
     postgres: ['postgres/port.ts', 'postgres/literal.ts'],
-    cache: ['cache/redis-client.ts'],
     'auth-schemes': ['auth-schemes/keys/key-ring.ts'],
   },
   tables: {
@@ -201,7 +202,6 @@ const packageFiles: Readonly<Record<string, Readonly<Record<string, readonly str
     ],
     cookie: ['auth-schemes/cookie.ts', 'auth-schemes/csrf-guard.ts'],
   },
-  cache: { '@redis/client': ['cache/connect-redis.ts'] },
   adapters: { fastify: ['adapters/fastify.ts'] },
 };
 

@@ -34,8 +34,6 @@ test('the names that a host can import', () => {
     'memorySessions',
     'onBodyRead',
     'rateLimiter',
-    'redisCache',
-    'redisRateLimits',
     'uninstallIdempotency',
   ]);
 });

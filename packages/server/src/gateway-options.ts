@@ -1,5 +1,6 @@
 /** The options of the gateway from the sections of the configuration. */
-import { crudSource, type GatewayOptions, redisCache, type EndpointSource } from '@pgway/core';
+import { crudSource, type GatewayOptions, type EndpointSource } from '@pgway/core';
+import { redisBroadcast, redisCache } from '@pgway/redis';
 import { authenticationOptions } from './authentication-options.ts';
 import type { Configuration } from './config/schema.ts';
 import { rateLimitOptions } from './rate-limit-options.ts';
@@ -29,7 +30,7 @@ export async function gatewayOptions(
   connectionString: string,
   { wrapSources, shared, ...commandOptions }: CommandOptions,
 ): Promise<GatewayOptions> {
-  const { gateway, crud, events, idempotency, readReplicas } = configuration;
+  const { gateway, crud, idempotency, readReplicas } = configuration;
   const { nameConverter, traceContext, ...options } = gateway;
   return {
     ...options,
@@ -37,7 +38,7 @@ export async function gatewayOptions(
     ...(nameConverter === 'none' ? { nameConverter: (name: string): string => name } : {}),
     readReplicas,
     idempotency,
-    events,
+    events: eventsOptions(configuration),
     ...cacheOptions(configuration),
     rateLimits: rateLimitOptions(configuration),
     uploadOptions: await uploadOptions(configuration),
@@ -68,12 +69,21 @@ function sharedOptions(
     },
     ...(cache === null ? {} : { defaultRoutineCache: cache }),
     ...(rateLimits === null ? {} : { rateLimits: { ...rateLimitOptions(configuration), store: rateLimits } }),
-    ...(broadcast === null ? {} : { events: { ...configuration.events, broadcast } }),
+    ...(broadcast === null ? {} : { events: { ...eventsOptions(configuration), broadcast } }),
   };
 }
 
 function tenantOptions({ tenant: { by, ...options } }: Configuration): NonNullable<GatewayOptions['tenant']> | null {
   return by === null ? null : { by, ...options };
+}
+
+/** Returns the options of events, with the broadcast through Redis if it is configured. */
+function eventsOptions({ events }: Configuration): NonNullable<GatewayOptions['events']> {
+  const { broadcast, redisUrl: url, ...options } = events;
+  const { broadcastChannel: channel } = options;
+  // A configuration without the address was refused.
+  if (broadcast === 'redis') return { ...options, broadcast: redisBroadcast({ url: url!, channel }) };
+  return { ...options, broadcast };
 }
 
 /** Returns the cache in Redis, if it is configured. */

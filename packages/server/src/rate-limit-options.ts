@@ -1,4 +1,5 @@
-import { type RateLimitPolicyOptions, type RateLimitsOptions, redisRateLimits } from '@pgway/core';
+import type { RateLimitPolicyOptions, RateLimitsOptions } from '@pgway/core';
+import { redisRateLimits } from '@pgway/redis';
 import type { Configuration } from './config/schema.ts';
 
 /** Returns the rate limits, with their store in Redis if it is configured. */

@@ -9,7 +9,6 @@ import type { Broadcast, Observer } from '../ports/ports.ts';
 import type { TokenEncryption } from '../auth-schemes/keys/key-ring.ts';
 import { localBroadcast } from '../broadcast/topic-listeners.ts';
 import { postgresBroadcast } from '../broadcast/postgres-broadcast.ts';
-import { redisBroadcast } from '../broadcast/redis-broadcast.ts';
 import { encryptedBroadcast } from '../broadcast/encrypted-broadcast.ts';
 import { OptionsError, StartError } from './start-error.ts';
 import { NotificationChannels } from './notification-channels.ts';
@@ -79,24 +78,23 @@ export async function openEvents(
     close: async () => {
       channels.close();
       streams.close();
-      if (typeof options.broadcast === 'string') await broadcast.close();
+      await broadcast.close();
     },
   };
 }
 
 async function openBroadcast(
-  { broadcast, broadcastChannel: channel, redisUrl: url }: EventsOptions,
+  { broadcast, broadcastChannel: channel }: EventsOptions,
   connections: Connections,
   observe: Observer,
 ): Promise<Broadcast> {
-  if (typeof broadcast !== 'string') return broadcast;
   const report = (error: Error | null): void =>
     observe(error === null ? { kind: 'broadcast-available' } : { kind: 'broadcast-unavailable', error });
   try {
     if (broadcast === 'local') return localBroadcast;
-    if (broadcast === 'redis') {
-      if (url === null) throw new OptionsError('redisUrl is missing; give redis://host:6379');
-      return await redisBroadcast({ url, channel, onHealthChange: report });
+    if (broadcast !== 'postgres') {
+      await broadcast.open?.(report);
+      return broadcast;
     }
     const { listen, notifyDatabase } = connections;
     return await postgresBroadcast({
@@ -106,8 +104,8 @@ async function openBroadcast(
       onHealthChange: report,
     });
   } catch (error) {
-    const Type = error instanceof OptionsError ? OptionsError : StartError;
-    throw new Type(`events.broadcast ${broadcast}: ${(error as Error).message}`, { cause: error });
+    const name = broadcast === 'postgres' ? ' postgres' : '';
+    throw new StartError(`events.broadcast${name}: ${(error as Error).message}`, { cause: error });
   }
 }
 

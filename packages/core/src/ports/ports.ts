@@ -156,6 +156,11 @@ export type BroadcastEvent =
 export interface Broadcast {
   /** Whether only the instances can send and read its messages, which need no encryption then. */
   readonly isPrivate?: boolean;
+  /**
+   * Called once, before any other method. `report` receives later failures, and null for a recovery.
+   * @throws Error for a broadcast that can never work, such as an invalid address
+   */
+  open?(report: (error: Error | null) => void): Promise<void>;
   /** Sends to all other instances without waiting. When a message is lost, the instances receive a gap after the next reconnect. */
   publish(topic: string, payload: string): void;
   /** Receives what other instances publish. Returns a function that unsubscribes. */

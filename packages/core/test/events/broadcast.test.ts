@@ -1,15 +1,11 @@
-import { redisVersion, startRedis, useDatabase } from '@pgway/testing';
+import { useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Broadcast } from '../../src/ports/ports.ts';
 import { MessageChunker, type ReceivedMessage } from '../../src/broadcast/message-chunker.ts';
 import { localBroadcast } from '../../src/broadcast/topic-listeners.ts';
 import { postgresBroadcast } from '../../src/broadcast/postgres-broadcast.ts';
-import { redisBroadcast } from '../../src/broadcast/redis-broadcast.ts';
 import { describeBroadcast } from '../contracts/broadcast.ts';
-import { open, startProxy, until } from '../database/support.ts';
-
-const withRedis = (await redisVersion()) !== null;
-if (!withRedis) console.warn('SKIPPED: there is no redis-server on this machine (apt-get install redis-server)');
+import { open, startProxy } from '../database/support.ts';
 
 const db = useDatabase();
 
@@ -29,37 +25,6 @@ describeBroadcast('PostgreSQL', async () => {
     },
     interrupt: { away: () => proxy.off(), back: () => proxy.on() },
   };
-});
-
-describe.skipIf(!withRedis)('with redis-server', () => {
-  describeBroadcast('Redis', async () => {
-    const redis = await startRedis();
-    onTestFinished(() => redis.stop());
-    return {
-      open: () => closing(redisBroadcast({ url: redis.url, channel: 'pgway', onHealthChange: () => undefined })),
-      interrupt: { away: () => redis.kill(), back: () => redis.restart() },
-    };
-  });
-
-  test('unavailable at the start: starts without it, reports once, and connects later', async () => {
-    const redis = await startRedis();
-    onTestFinished(() => redis.stop());
-    await redis.kill();
-    const reports: (string | null)[] = [];
-    const report = (error: Error | null): void => void reports.push(error === null ? null : 'away');
-    const one = await closing(redisBroadcast({ url: redis.url, channel: 'pgway', onHealthChange: report }));
-    expect([one.health(), reports]).toEqual([expect.stringContaining('ECONNREFUSED'), ['away']]);
-    const gaps: string[] = [];
-    one.subscribe('news', ({ kind }) => void gaps.push(kind));
-    await redis.restart();
-    await until('it is connected', () => one.health() === null);
-    expect([gaps, reports]).toEqual([['gap'], ['away', null]]);
-  });
-
-  test('an invalid URL is refused', async () => {
-    const wrong = redisBroadcast({ url: 'localhost:1', channel: 'pgway', onHealthChange: () => undefined });
-    await expect(wrong).rejects.toThrow(TypeError);
-  });
 });
 
 test('the local broadcast carries nothing', async () => {

@@ -1,4 +1,4 @@
-import { createGateway, createPasswordHasher, crudSource, type CrudOptions, redisCache, StartError } from '@pgway/core';
+import { createGateway, createPasswordHasher, crudSource, type CrudOptions, StartError } from '@pgway/core';
 import { startGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { authenticationDefaults } from '../../src/gateway/options/authentication-options.ts';
@@ -107,10 +107,7 @@ describe('createGateway rejects', () => {
       { textResponseNullHandling: 'null' },
       'textResponseNullHandling: must be one of "emptyString", "nullLiteral", "noContent", not "null"',
     ],
-    [
-      { events: { broadcast: 'rabbit' } },
-      'events.broadcast: must be one of "local", "postgres", "redis", not "rabbit"',
-    ],
+    [{ events: { broadcast: 'rabbit' } }, 'events.broadcast: must be one of "local", "postgres", not "rabbit"'],
     // Types.
     [{ requiresAuthorization: 'yes' }, 'requiresAuthorization: must be true or false, not "yes"'],
     [{ requiresAuthorization: null }, 'requiresAuthorization: must be true or false, not null'],
@@ -201,7 +198,7 @@ test('an undefined option has its default, at every level', async () => {
   await gateway.close();
 });
 
-describe('crudSource, redisCache and createPasswordHasher check their options too', () => {
+describe('crudSource and createPasswordHasher check their options too', () => {
   test.each<[options: object, message: string]>([
     [{ includeSchema: ['public'] }, 'crudSource: includeSchema: unknown option; did you mean includeSchemas?'],
     [
@@ -218,11 +215,7 @@ describe('crudSource, redisCache and createPasswordHasher check their options to
     expect(() => crudSource(options as CrudOptions)).toThrow(message);
   });
 
-  test('the others', () => {
-    expect(() => redisCache({ url: 'redis://localhost', prefx: 'a' } as never)).toThrow(
-      'redisCache: prefx: unknown option; did you mean prefix?',
-    );
-    expect(() => redisCache({} as never)).toThrow('redisCache: url: is missing; it must be text');
+  test('createPasswordHasher', () => {
     expect(() => createPasswordHasher({ rounds: 0 })).toThrow(
       'createPasswordHasher: rounds: must be a whole number of at least 1, not 0',
     );

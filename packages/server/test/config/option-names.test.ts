@@ -1,6 +1,6 @@
 import { httpFileDefaults, openApiDefaults, typescriptClientDefaults } from '@pgway/generators/internal';
 import { expect, test } from 'vitest';
-import { redisCacheOptions } from '../../../core/src/cache/redis-cache.ts';
+import { redisCacheOptions } from '../../../redis/src/cache.ts';
 import { endpointDefaults } from '../../../core/src/endpoints/options.ts';
 import { authenticationDefaults } from '../../../core/src/gateway/options/authentication-options.ts';
 import { eventsDefaults, generalDefaults } from '../../../core/src/gateway/options/options.ts';
@@ -8,7 +8,7 @@ import { idempotencyDefaults } from '../../../core/src/gateway/options/idempoten
 import { rateLimitsDefaults } from '../../../core/src/gateway/options/rate-limit-options.ts';
 import { uploadDefaults } from '../../../core/src/gateway/options/upload-options.ts';
 import { gatewayOptionTable } from '../../../core/src/gateway/options/validate-options.ts';
-import { redisRateLimitsOptions } from '../../../core/src/rate-limits/redis-store.ts';
+import { redisRateLimitsOptions } from '../../../redis/src/rate-limits.ts';
 import { crudOptionTable } from '../../../core/src/tables/crud-options.ts';
 import { excelLimits } from '../../../excel/src/limits.ts';
 import { sections, settings } from '../../src/config/settings.ts';
@@ -103,6 +103,7 @@ const notInServer: Readonly<Record<string, string>> = {
 /** The settings that are no options of the library, by section. */
 const onlyInServer: Readonly<Record<string, readonly string[]>> = {
   crud: ['enabled', 'routines'],
+  events: ['redisUrl'],
   cookie: ['enabled'],
   bearer: ['enabled'],
   jwt: ['enabled', 'secret', 'publicKey', 'signWithSecret'],

@@ -17,12 +17,7 @@ function pagesOf(folder: string): readonly string[] {
   });
 }
 
-const readmes = [
-  'packages/core/README.md',
-  'packages/excel/README.md',
-  'packages/generators/README.md',
-  'packages/server/README.md',
-];
+const readmes = ['core', 'excel', 'generators', 'redis', 'server'].map((name) => `packages/${name}/README.md`);
 /** Every page of the project. */
 export const pages: readonly Page[] = [...pagesOf(''), ...readmes].map((file) => readPage(root, file));
 /** The pages that `npm test` runs: those of a newcomer. The slow suite runs the others. */

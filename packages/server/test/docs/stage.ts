@@ -43,6 +43,7 @@ const packages: Readonly<Record<string, string>> = {
   '@pgway/core': 'packages/server',
   '@pgway/excel': 'packages/server',
   '@pgway/generators': 'packages/server',
+  '@pgway/redis': 'packages/server',
   pg: 'packages/server',
   express: 'packages/core',
   hono: 'packages/server',

@@ -209,14 +209,12 @@ export interface EventsOptions {
   /** Response headers of every stream, in addition to the built-in ones or replacing them. */
   readonly customServerSentEventsResponseHeaders: Readonly<Record<string, string>>;
   /**
-   * The broadcast between instances: none (`local`), NOTIFY of the main database (`postgres`), Redis or Valkey (`redis`, which needs the
-   * package `@redis/client`), or an implementation of the host program, which closes it. Default `local`.
+   * The broadcast between instances: none (`local`), NOTIFY of the main database (`postgres`), or an implementation, such as that for Redis
+   * of `@pgway/redis`, which the gateway opens and closes. Default `local`.
    */
-  readonly broadcast: 'local' | 'postgres' | 'redis' | Broadcast;
-  /** The channel in PostgreSQL or Redis that the instances of a gateway share. Default `pgway`. */
+  readonly broadcast: 'local' | 'postgres' | Broadcast;
+  /** The channel in PostgreSQL that the instances of a gateway share. Default `pgway`. */
   readonly broadcastChannel: string;
-  /** `redis://user:password@host:6379`, `rediss://…` for TLS, or `redis-sentinel://host:26379,host:26379/name` for Sentinel. */
-  readonly redisUrl: string | null;
 }
 
 export const eventsDefaults: EventsOptions = Object.freeze({
@@ -231,7 +229,6 @@ export const eventsDefaults: EventsOptions = Object.freeze({
   customServerSentEventsResponseHeaders: {},
   broadcast: 'local',
   broadcastChannel: 'pgway',
-  redisUrl: null,
 });
 
 /** Options of the gateway as a whole, besides those of endpoints, cache, logs and hooks. */

@@ -51,12 +51,8 @@ const events: OptionValidators<EventsOptions> = {
   replaySeconds: secondsOrZero,
   replayBytes: bytes,
   customServerSentEventsResponseHeaders: recordOf(string),
-  broadcast: union(
-    oneOf('local', 'postgres', 'redis'),
-    objectWithMethods<Broadcast>('publish', 'subscribe', 'health', 'close'),
-  ),
+  broadcast: union(oneOf('local', 'postgres'), objectWithMethods<Broadcast>('publish', 'subscribe', 'health', 'close')),
   broadcastChannel: nonEmptyString,
-  redisUrl: nullable(secret),
 };
 
 /** `connectionNames` is derived from `connectionStrings`. */

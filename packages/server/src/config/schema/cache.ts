@@ -42,7 +42,7 @@ export const redisCacheSection = z
   .strictObject({
     url: secret(
       optionalText(
-        'Caches responses in Redis or Valkey, shared by several instances: `redis://user:password@host:6379/0`, `rediss://…` for TLS, or `redis-sentinel://host:26379,host:26379/name` for Sentinel. Needs the package `@redis/client`. Null: in memory.',
+        'Caches responses in Redis or Valkey, shared by several instances: `redis://user:password@host:6379/0`, `rediss://…` for TLS, or `redis-sentinel://host:26379,host:26379/name` for Sentinel. Null: in memory.',
       ),
     ),
     prefix: text('pgway', 'Prefix of every key in Redis; instances with the same prefix share their cache.'),

@@ -53,7 +53,7 @@ export const eventsSection = z
       .describe('The channel of PostgreSQL or Redis that the instances of one gateway share.'),
     redisUrl: secret(
       optionalText(
-        '`redis://user:password@host:6379`, `rediss://…` for TLS, or `redis-sentinel://host:26379,host:26379/name` for Sentinel. Needs the package `@redis/client`.',
+        '`redis://user:password@host:6379`, `rediss://…` for TLS, or `redis-sentinel://host:26379,host:26379/name` for Sentinel.',
       ),
     ),
   })

@@ -65,7 +65,7 @@ export const redisRateLimitsSection = z
   .strictObject({
     url: secret(
       optionalText(
-        'Counts requests in Redis or Valkey, so that several instances count together: `redis://user:password@host:6379/0`, `rediss://…` for TLS, or `redis-sentinel://host:26379,host:26379/name` for Sentinel. Needs the package `@redis/client`. Null: in memory.',
+        'Counts requests in Redis or Valkey, so that several instances count together: `redis://user:password@host:6379/0`, `rediss://…` for TLS, or `redis-sentinel://host:26379,host:26379/name` for Sentinel. Null: in memory.',
       ),
     ),
     prefix: text('pgway', 'Prefix of every key in Redis; instances with the same prefix count together.'),

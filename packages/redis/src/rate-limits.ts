@@ -1,13 +1,9 @@
+import type { RateLimitDecision, RateLimitPolicy, RateLimitStore, RateLimitStoreState } from '@pgway/core';
+import { number, optionGroup, secret, string, type Validator } from '@pgway/core/internal';
 import { randomBytes } from 'node:crypto';
-import { RedisConnection } from '../cache/redis-connection.ts';
-import type {
-  RateLimitDecision,
-  RateLimitPolicy,
-  RateLimitStore,
-  RateLimitStoreState,
-} from '../ports/rate-limit-store.ts';
-import { number, optionGroup, secret, string, type Validator } from '../validation/validators.ts';
-import { redisScripts, renewLeases } from './redis-scripts.ts';
+import { RedisConnection } from './connection.ts';
+
+import { redisScripts, renewLeases } from './rate-limit-scripts.ts';
 
 export interface RedisRateLimitsOptions {
   /** `redis://user:password@host:6379/0`; `rediss://…` for TLS; `redis-sentinel://host:26379,host:26379/name` for Sentinel. */

@@ -1,7 +1,8 @@
+import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheMiss, CacheState } from '@pgway/core';
+import { number, optionGroup, secret, string, type Validator } from '@pgway/core/internal';
 import { createHash, randomBytes } from 'node:crypto';
-import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheMiss, CacheState } from '../ports/ports.ts';
-import { optionGroup, number, secret, string, type Validator } from '../validation/validators.ts';
-import { RedisConnection, type SendCommand } from './redis-connection.ts';
+
+import { RedisConnection, type SendCommand } from './connection.ts';
 
 export interface RedisCacheOptions {
   /** `redis://user:password@host:6379/0`; `rediss://…` for TLS; `redis-sentinel://host:26379,host:26379/name` for Sentinel. */

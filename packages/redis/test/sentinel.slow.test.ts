@@ -1,7 +1,8 @@
 /** Two gateways with cache, rate limits and events in a Redis with Sentinel, while its primary fails. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createGateway, type Gateway, redisCache, redisRateLimits } from '@pgway/core';
+import { createGateway, type Gateway } from '@pgway/core';
+import { redisBroadcast, redisCache, redisRateLimits } from '@pgway/redis';
 import {
   redisVersion,
   type RedisSentinelGroup,
@@ -10,8 +11,8 @@ import {
   useDatabase,
 } from '@pgway/testing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import * as support from '../database/support.ts';
-import { openStream } from '../events/support.ts';
+import * as support from '../../core/test/database/support.ts';
+import { openStream } from '../../core/test/events/support.ts';
 
 const hasRedis = (await redisVersion()) !== null;
 if (!hasRedis) console.warn('SKIPPED: there is no Redis on this machine (apt-get install redis-server)');
@@ -51,7 +52,7 @@ async function start(url: string): Promise<Instance> {
       policies: { many: { type: 'fixed-window', limit: 1_000_000, window: 3600 } },
       store: redisRateLimits({ url }),
     },
-    events: { broadcast: 'redis', redisUrl: url },
+    events: { broadcast: redisBroadcast({ url }) },
   });
   const server = createServer(gateway.middleware).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

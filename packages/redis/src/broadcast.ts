@@ -1,15 +1,26 @@
-import type { Broadcast, BroadcastEvent } from '../ports/ports.ts';
-import { type CreateRedisClient, type RedisClient, redisClientFactory } from '../cache/redis-client.ts';
-import { MessageChunker, probeTopic } from './message-chunker.ts';
-import { TopicListeners } from './topic-listeners.ts';
+import type { Broadcast, BroadcastEvent } from '@pgway/core';
+import {
+  MessageChunker,
+  nonEmptyString,
+  optionGroup,
+  probeTopic,
+  secret,
+  TopicListeners,
+  type Validator,
+} from '@pgway/core/internal';
+import { type RedisClient, redisClientFactory } from './client.ts';
 
 export interface RedisBroadcastOptions {
   /** `redis://user:password@host:6379`, `rediss://…` for TLS, `redis-sentinel://host:26379,host:26379/name` for Sentinel. */
   readonly url: string;
-  readonly channel: string;
-  /** Called once per change, with null when both connections work again. */
-  readonly onHealthChange: (error: Error | null) => void;
+  /** The channel that the instances of a gateway share. Default `pgway`. */
+  readonly channel?: string;
 }
+
+const redisBroadcastOptions: Validator<RedisBroadcastOptions> = optionGroup<RedisBroadcastOptions>(
+  { url: secret, channel: nonEmptyString },
+  ['url'],
+);
 
 /** Redis has no such limit; larger messages are split. */
 const maxPayloadBytes = 1024 * 1024;
@@ -19,57 +30,66 @@ const maxInFlight = 10_000;
 const subscribeTimeout = 2_000;
 
 /**
- * Carries messages by PUBLISH and SUBSCRIBE of Redis or Valkey. Starts without the server, and connects when it is available.
- * @throws Error when `@redis/client` is not installed
- * @throws TypeError for an invalid URL
+ * Carries the messages of several gateways by PUBLISH and SUBSCRIBE of Redis or Valkey. It starts without the server, and connects when it
+ * is available.
+ * @throws RangeError with one line for each invalid option
  */
-export async function redisBroadcast(options: RedisBroadcastOptions): Promise<Broadcast> {
-  const createClient = await redisClientFactory(options.url);
-  const broadcast = new RedisBroadcast(options, createClient);
-  await broadcast.open();
-  return broadcast;
+export function redisBroadcast(options: RedisBroadcastOptions): Broadcast {
+  const faults = redisBroadcastOptions.validate(options, '');
+  if (faults.length > 0) throw new RangeError(`redisBroadcast: ${faults.join('\n')}`);
+  return new RedisBroadcast(options);
+}
+
+/** What `open` has made. */
+interface Connections {
+  readonly publisher: RedisClient;
+  readonly subscriber: RedisClient;
+  readonly report: (error: Error | null) => void;
 }
 
 class RedisBroadcast implements Broadcast {
-  readonly #options: RedisBroadcastOptions;
+  readonly #url: string;
+  readonly #channel: string;
   readonly #chunker = new MessageChunker(maxPayloadBytes);
   readonly #listeners = new TopicListeners();
-  readonly #publisher: RedisClient;
-  readonly #subscriber: RedisClient;
+  #connections: Connections | null = null;
   #error: Error | null = null;
   #inFlight = 0;
   /** From then on, each new subscription follows a gap. */
   #opened = false;
   #closed = false;
 
-  constructor(options: RedisBroadcastOptions, createClient: CreateRedisClient) {
-    this.#options = options;
+  constructor({ url, channel = 'pgway' }: RedisBroadcastOptions) {
+    this.#url = url;
+    this.#channel = channel;
+  }
+
+  /** Resolves when the subscription has taken effect, or after the first attempt, or after the timeout. */
+  async open(report: (error: Error | null) => void): Promise<void> {
+    const createClient = await redisClientFactory(this.#url);
     const lost = (error: Error): void => this.#setHealth(error);
-    this.#publisher = createClient({ ready: () => this.#checkReady(), lost });
-    this.#subscriber = createClient(
+    const publisher = createClient({ ready: () => this.#checkReady(), lost });
+    const subscriber = createClient(
       { ready: () => this.#subscribed(), lost },
       {
-        channel: options.channel,
+        channel: this.#channel,
         listener: (text) => {
           for (const received of this.#chunker.receive(text)) this.#listeners.notify(received);
         },
       },
     );
-  }
-
-  /** Resolves when the subscription has taken effect, or after the first attempt, or after the timeout. */
-  async open(): Promise<void> {
+    this.#connections = { publisher, subscriber, report };
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, subscribeTimeout)));
-    const connected = Promise.all([this.#publisher.connect(), this.#subscriber.connect()]);
-    await Promise.race([connected, timeout]);
+    await Promise.race([Promise.all([publisher.connect(), subscriber.connect()]), timeout]);
     clearTimeout(timer);
     this.#opened = true;
   }
 
   publish(topic: string, payload: string): void {
     const chunks = this.#chunker.split(topic, payload);
-    if (this.#closed || chunks === null || this.#inFlight + chunks.length > maxInFlight) return;
+    if (this.#closed || this.#connections === null || chunks === null || this.#inFlight + chunks.length > maxInFlight)
+      return;
     for (const chunk of chunks) void this.#send(chunk);
   }
 
@@ -83,7 +103,8 @@ class RedisBroadcast implements Broadcast {
 
   close(): Promise<void> {
     this.#closed = true;
-    for (const client of [this.#publisher, this.#subscriber]) client.destroy();
+    this.#connections?.publisher.destroy();
+    this.#connections?.subscriber.destroy();
     return Promise.resolve();
   }
 
@@ -96,7 +117,7 @@ class RedisBroadcast implements Broadcast {
   }
 
   #checkReady(): void {
-    if (!this.#publisher.isReady || !this.#subscriber.isReady) return;
+    if (this.#connections?.publisher.isReady !== true || !this.#connections.subscriber.isReady) return;
     const recovered = this.#error !== null;
     this.#setHealth(null);
     // By the number of this message, receivers notice that messages were lost.
@@ -106,7 +127,7 @@ class RedisBroadcast implements Broadcast {
   async #send(chunk: string): Promise<void> {
     this.#inFlight++;
     try {
-      await this.#publisher.sendCommand(['PUBLISH', this.#options.channel, chunk]);
+      await this.#connections!.publisher.sendCommand(['PUBLISH', this.#channel, chunk]);
     } catch (error) {
       this.#setHealth(error instanceof Error ? error : new Error(String(error)));
     }
@@ -117,6 +138,6 @@ class RedisBroadcast implements Broadcast {
     if (this.#closed) return;
     const changed = (error === null) !== (this.#error === null);
     this.#error = error;
-    if (changed) this.#options.onHealthChange(error);
+    if (changed) this.#connections!.report(error);
   }
 }

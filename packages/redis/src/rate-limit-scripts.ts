@@ -1,7 +1,7 @@
+import type { RateLimitPolicy } from '@pgway/core';
+import { segmentsPerWindow } from '@pgway/core/internal';
 import { hash } from 'node:crypto';
-import type { RedisScript } from '../cache/redis-connection.ts';
-import type { RateLimitPolicy } from '../ports/rate-limit-store.ts';
-import { segmentsPerWindow } from './sliding-window.ts';
+import type { RedisScript } from './connection.ts';
 
 /**
  * The algorithms of the memory store as Lua scripts, each with one key. `ARGV[1]` is the time in milliseconds, empty for the clock of the

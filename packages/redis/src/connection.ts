@@ -1,6 +1,6 @@
-import type { CacheState } from '../ports/ports.ts';
-import { toError, within } from './connect-redis.ts';
-import { type RedisClient, redisClientFactory } from './redis-client.ts';
+import type { CacheState } from '@pgway/core';
+import { toError, within } from './connect.ts';
+import { type RedisClient, redisClientFactory } from './client.ts';
 
 export interface RedisConnectionOptions {
   /** `redis://user:password@host:6379/0`, `rediss://…` for TLS, `redis-sentinel://host:26379,host:26379/name` for Sentinel. */

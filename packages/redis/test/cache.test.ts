@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { redisVersion, type RedisServer, startRedis } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Cache, CacheState } from '../../src/ports/ports.ts';
-import { redisCache, type RedisCacheOptions } from '../../src/cache/redis-cache.ts';
-import { describeCache } from '../contracts/cache.ts';
-import { skipTime, until } from '../database/support.ts';
+import type { Cache, CacheState } from '@pgway/core';
+import { redisBroadcast, redisCache, type RedisCacheOptions } from '@pgway/redis';
+import { describeCache } from '../../core/test/contracts/cache.ts';
+import { skipTime, until } from '../../core/test/database/support.ts';
 
 const hasRedis = (await redisVersion()) !== null;
 if (!hasRedis) console.warn('SKIPPED: there is no Redis on this machine (apt-get install redis-server)');
@@ -179,4 +179,14 @@ describe.skipIf(!hasRedis)('with a server', () => {
       })
       .toBe('new');
   });
+});
+
+test('options are checked', () => {
+  expect(() => redisCache({ url: 'redis://localhost', prefx: 'a' } as never)).toThrow(
+    'redisCache: prefx: unknown option; did you mean prefix?',
+  );
+  expect(() => redisCache({} as never)).toThrow('redisCache: url: is missing; it must be text');
+  expect(() => redisBroadcast({ url: 'redis://localhost', chanel: 'a' } as never)).toThrow(
+    'redisBroadcast: chanel: unknown option; did you mean channel?',
+  );
 });

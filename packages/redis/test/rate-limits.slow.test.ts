@@ -1,13 +1,9 @@
 import fc from 'fast-check';
 import { redisVersion, type RedisServer, startRedis } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { RateLimitStoreState } from '../../src/ports/rate-limit-store.ts';
-import { MemoryRateLimitStore } from '../../src/rate-limits/memory-store.ts';
-import {
-  RedisRateLimitStore,
-  redisRateLimits,
-  type RedisRateLimitsOptions,
-} from '../../src/rate-limits/redis-store.ts';
+import type { RateLimitStoreState } from '@pgway/core';
+import { MemoryRateLimitStore } from '../../core/src/rate-limits/memory-store.ts';
+import { RedisRateLimitStore, redisRateLimits, type RedisRateLimitsOptions } from '../src/rate-limits.ts';
 import {
   concurrencyPolicy,
   describeRateLimitStore,
@@ -15,8 +11,8 @@ import {
   startOfClock,
   windowPolicy,
   windowTypes,
-} from '../contracts/rate-limit-store.ts';
-import { until } from '../database/support.ts';
+} from '../../core/test/contracts/rate-limit-store.ts';
+import { until } from '../../core/test/database/support.ts';
 
 const hasRedis = (await redisVersion()) !== null;
 if (!hasRedis) console.warn('SKIPPED: there is no Redis on this machine (apt-get install redis-server)');

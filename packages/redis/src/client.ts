@@ -6,7 +6,7 @@ import {
   type RedisClientLimits,
   toError,
   within,
-} from './connect-redis.ts';
+} from './connect.ts';
 
 /** Milliseconds before the first attempt to reconnect; doubled with each failure, up to the maximum. */
 const firstReconnectDelay = 50;
@@ -139,7 +139,6 @@ export type CreateRedisClient = (events: RedisClientEvents, subscription?: Redis
 /**
  * Returns a factory of clients of Redis or Valkey.
  * @param url `redis://user:password@host:6379/0`, `rediss://…` for TLS, `redis-sentinel://…` for Sentinel
- * @throws Error when `@redis/client` is not installed
  * @throws TypeError for an invalid URL
  */
 export async function redisClientFactory(url: string, limits: RedisClientLimits = {}): Promise<CreateRedisClient> {

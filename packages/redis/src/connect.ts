@@ -15,14 +15,13 @@ export interface RedisClientLimits {
 
 /**
  * Returns a function that opens a connection. It does not reconnect automatically.
- * @throws Error when `@redis/client` is not installed
  * @throws TypeError for an invalid URL
  */
 export async function prepareConnect(
   url: string,
   { maxPendingCommands }: RedisClientLimits,
 ): Promise<() => Promise<LibraryClient>> {
-  const { createClient } = await load();
+  const { createClient } = await import('@redis/client');
   const options: RedisClientOptions = {
     disableOfflineQueue: true,
     ...(maxPendingCommands === undefined ? {} : { commandsQueueMaxLength: maxPendingCommands }),
@@ -117,14 +116,6 @@ export function destroyClient(client: LibraryClient | null): void {
     client?.destroy();
   } catch {
     // `destroy` throws for a client that is not connected.
-  }
-}
-
-async function load(): Promise<{ readonly createClient: CreateLibraryClient }> {
-  try {
-    return await import('@redis/client');
-  } catch (error) {
-    throw new Error('the package @redis/client is needed: npm install @redis/client', { cause: error });
   }
 }
 
