@@ -26,6 +26,8 @@ export default defineConfig({
       '@pgway/generators': source('packages/generators/src/index.ts'),
       '@pgway/excel': source('packages/excel/src/index.ts'),
       '@pgway/redis': source('packages/redis/src/index.ts'),
+      '@pgway/external-sign-in/internal': source('packages/external-sign-in/src/internal.ts'),
+      '@pgway/external-sign-in': source('packages/external-sign-in/src/index.ts'),
       '@pgway/embedded': source('packages/embedded/src/index.ts'),
       '@pgway/testing/free-port': source('testing/src/free-port.ts'),
       '@pgway/testing': source('testing/src/index.ts'),

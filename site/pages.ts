@@ -49,6 +49,7 @@ const places: readonly { readonly from: string; readonly to: string }[] = [
   { from: 'packages/server/README.md', to: 'project/pgway' },
   { from: 'packages/core/README.md', to: 'project/core' },
   { from: 'packages/excel/README.md', to: 'project/excel' },
+  { from: 'packages/external-sign-in/README.md', to: 'project/external-sign-in' },
   { from: 'packages/generators/README.md', to: 'project/generators' },
   { from: 'packages/redis/README.md', to: 'project/redis' },
   { from: 'packages/embedded/README.md', to: 'project/embedded' },

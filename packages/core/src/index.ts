@@ -55,8 +55,8 @@ export {
   installIdempotency,
   uninstallIdempotency,
 } from './endpoints/idempotency-store.ts';
+export type { ExternalSignIn, ExternalSignInServices } from './gateway/external-sign-in.ts';
 export type { ReadReplicasOptions } from './gateway/options/read-replica-options.ts';
-export type { ExternalProviderOptions, ExternalSignInOptions } from './external-sign-in/options.ts';
 export type { RateLimitPolicyOptions, RateLimitsOptions } from './gateway/options/rate-limit-options.ts';
 export type { UploadOptions } from './gateway/options/upload-options.ts';
 export { type DefaultUploadHandlerOptions, defaultUploadHandlers } from './uploads/default-handlers.ts';

@@ -3,12 +3,21 @@ export { type DerivedRequestOptions, deriveRequest } from './adapters/derived-re
 export { trustedAddresses } from './adapters/forwarded.ts';
 export { requestId } from './adapters/request-id.ts';
 export { allowBufferReuse } from './adapters/response-output.ts';
+export { type ControlColumnNames, controlColumnsOf } from './auth-schemes/challenge.ts';
+export { type CommandRow, rowCommand } from './auth-schemes/command-row.ts';
+export type { CommandRunner } from './auth-schemes/command-runner.ts';
 export {
   createTextEncryption,
   type TextEncryption,
   type TextEncryptionOptions,
 } from './auth-schemes/keys/text-encryption.ts';
 export { tokenAlgorithms } from './auth-schemes/keys/token-algorithm.ts';
+export { type AccessControl, authorize, signInRoute } from './auth/authorize.ts';
+export { withCallerHeaders } from './auth/caller-headers.ts';
+export { firstClaim } from './auth/claims.ts';
+export type { LoginOptions } from './auth/login-options.ts';
+export { type LoginResult, loginStatus, refuseLogin, startSession } from './auth/login-result.ts';
+export { logout } from './auth/logout.ts';
 export { MessageChunker, probeTopic } from './broadcast/message-chunker.ts';
 export { TopicListeners } from './broadcast/topic-listeners.ts';
 export { display } from './endpoints/diagnostic.ts';
@@ -16,8 +25,6 @@ export { fieldErrorCodes } from './endpoints/endpoint.ts';
 export { groupBy } from './endpoints/group-by.ts';
 export { negotiatesLargeNumbers, withLargeNumberTexts } from './endpoints/large-numbers.ts';
 export { endpointDefaults } from './endpoints/options.ts';
-export { type Preset as ExternalSignInPreset, presets as externalSignInPresets } from './external-sign-in/presets.ts';
-export { parseReturnPath } from './external-sign-in/return-path.ts';
 export { type BatchCommand, type BatchCommandOptions, openBatchCommand } from './gateway/batch-command.ts';
 export { configuredPoolSize } from './gateway/connections.ts';
 export { toGatewayRequest } from './gateway/host-authentication.ts';
@@ -26,6 +33,7 @@ export type { SingleConnectionOptions } from './gateway/single-connection.ts';
 export { compileHostPattern, type HostMatcher } from './gateway/tenants/tenant-name.ts';
 export { clientNetwork } from './http/client-network.ts';
 export { logObserver } from './logging/log-observer.ts';
+export { errorToLoginOutcome } from './ports/ports.ts';
 export { arrayLiteral, recordLiteral } from './postgres/literal.ts';
 export { DatabaseError } from './postgres/port.ts';
 export { segmentsPerWindow } from './rate-limits/sliding-window.ts';
@@ -35,9 +43,10 @@ export { nearestName } from './validation/suggestion.ts';
 export {
   arrayOf,
   boolean,
+  integer,
+  nonEmptyString,
   nullable,
   number,
-  nonEmptyString,
   objectWithMethods,
   oneOf,
   optionGroup,

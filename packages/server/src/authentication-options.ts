@@ -1,4 +1,5 @@
 /** The authentication options of the gateway from the sections of the configuration. */
+import { externalSignIn, type ExternalSignInOptions } from '@pgway/external-sign-in';
 import type { GatewayOptions } from '@pgway/core';
 import type { Configuration } from './config/schema.ts';
 import { isLoopbackHost, isPublicAddress } from './http/address.ts';
@@ -100,14 +101,14 @@ function basicOptions({ basic }: Configuration): Option<'basic'> {
   return basic.user === null && basic.hash === null && basic.command === null ? null : basic;
 }
 
-function externalSignInOptions({ externalSignIn }: Configuration): Option<'externalSignIn'> {
-  const { providers, loginCommand, ...options } = externalSignIn;
+function externalSignInOptions({ externalSignIn: section }: Configuration): Option<'externalSignIn'> {
+  const { providers, loginCommand, ...options } = section;
   if (Object.keys(providers).length === 0 || loginCommand === null) return null;
-  return { providers: providers as ExternalProviders, loginCommand, ...options };
+  return externalSignIn({ providers: providers as ExternalProviders, loginCommand, ...options });
 }
 
 /** The schema has no options that are undefined. */
-type ExternalProviders = NonNullable<Option<'externalSignIn'>>['providers'];
+type ExternalProviders = ExternalSignInOptions['providers'];
 
 function sessionOptions({ sessions }: Configuration): Option<'sessions'> {
   const { beginCommand, checkCommand, endCommand, ...options } = sessions;

@@ -2,6 +2,7 @@ import type { Observer, SchemeRoute } from '../ports/ports.ts';
 import { loginStatuses, sqlstateStatuses } from '../request/sqlstate.ts';
 import { toProblem } from '../request/to-problem.ts';
 import type { Authentication } from './open-authentication.ts';
+import type { ExternalSignInServices } from './external-sign-in.ts';
 import type { Events } from './open-events.ts';
 import type { RateLimits } from './open-rate-limits.ts';
 import type { ResolvedOptions } from './options/options.ts';
@@ -18,11 +19,11 @@ interface SignInDependencies {
  * Returns the routes of sign-in through external providers, none unless it is configured.
  * @throws StartError for options that are incomplete or contradict each other
  */
-export async function openExternalSignIn(
+export function openExternalSignIn(
   { authentication, events, rateLimits }: SignInDependencies,
   options: ResolvedOptions,
   observe: Observer,
-): Promise<readonly SchemeRoute[]> {
+): readonly SchemeRoute[] {
   // The gateway's own database answers no sign-in of tenants with hosts: any name shows whether the options are valid.
   const hasTenantHosts = options.tenant?.by === 'host';
   const { externalSignIn: configured } = options.authentication;
@@ -41,10 +42,8 @@ export async function openExternalSignIn(
     showRowDetails: false,
     toLogicalNames: null,
   };
-  // Loaded when it is configured.
-  const { externalSignInRoutes } = await import('../external-sign-in/external-sign-in.ts');
   try {
-    return externalSignInRoutes(externalSignIn, {
+    const signInServices: ExternalSignInServices = {
       access,
       login,
       encryption: services.encryption!,
@@ -57,7 +56,8 @@ export async function openExternalSignIn(
       toProblem: (error) => toProblem(error, problemContext),
       endSession: (session) => events.streams.endSession(session),
       observe,
-    });
+    };
+    return externalSignIn.routes(signInServices, externalSignIn.publicOrigin);
   } catch (error) {
     throw new OptionsError(`authentication.externalSignIn.${(error as Error).message}`, { cause: error });
   }

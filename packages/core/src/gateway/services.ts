@@ -75,7 +75,7 @@ export async function openServices(
     const { claimTypes } = authentication.access;
     const rateLimits = tenant?.rateLimits ?? (await openRateLimits(options.rateLimits, claimTypes, observe));
     opened.rateLimits = rateLimits;
-    const signInRoutes = await openExternalSignIn({ authentication, events, rateLimits }, options, observe);
+    const signInRoutes = openExternalSignIn({ authentication, events, rateLimits }, options, observe);
     return { connections, authentication, notifications, events, cache, rateLimits, signInRoutes, uploads, close };
   } catch (error) {
     await close();

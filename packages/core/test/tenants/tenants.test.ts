@@ -336,11 +336,7 @@ describe('contradictory options fail the start', () => {
         tenant,
         authentication: {
           cookie: true,
-          externalSignIn: {
-            providers: { google: { clientId: 'x' } },
-            loginCommand: 'select 1',
-            publicOrigin: 'https://app.example.com',
-          },
+          externalSignIn: { publicOrigin: 'https://app.example.com', routes: () => [] },
         },
       },
       'authentication.externalSignIn.publicOrigin: must have {tenant}, or providers would send the users of all tenants to one host; set it to an origin such as https://{tenant}.example.com',

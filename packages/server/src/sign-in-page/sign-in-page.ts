@@ -1,7 +1,7 @@
 /** The sign-in page: a button for each external provider, and a form for the login routine. */
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '@pgway/core';
-import { externalSignInPresets, parseReturnPath } from '@pgway/core/internal';
+import { parseReturnPath, presets } from '@pgway/external-sign-in/internal';
 import { escapeHtml } from '../api-docs/html-page.ts';
 import type { Configuration } from '../config/schema.ts';
 import { type DocumentLookup, requestPath, type ServedDocument } from '../http/send-document.ts';
@@ -92,7 +92,7 @@ function providerList({ externalSignIn: { providers, path } }: Configuration, re
 }
 
 function labelOfPreset(name: string): string | undefined {
-  return Object.entries(externalSignInPresets).find(([preset]) => preset === name)?.[1].label;
+  return Object.entries(presets).find(([preset]) => preset === name)?.[1].label;
 }
 
 /** A login routine that takes a user and a password. */

@@ -10,6 +10,7 @@ import { uploadDefaults } from '../../../core/src/gateway/options/upload-options
 import { gatewayOptionTable } from '../../../core/src/gateway/options/validate-options.ts';
 import { redisRateLimitsOptions } from '../../../redis/src/rate-limits.ts';
 import { crudOptionTable } from '../../../core/src/tables/crud-options.ts';
+import { externalSignInOptions } from '../../../external-sign-in/src/options.ts';
 import { excelLimits } from '../../../excel/src/limits.ts';
 import { sections, settings } from '../../src/config/settings.ts';
 
@@ -39,6 +40,7 @@ const prefixed = (section: string, options: object): readonly string[] =>
 const options = [
   ...paths('', gatewayOptionTable as Validators).map(settingPath),
   ...paths('crud', crudOptionTable as Validators),
+  ...paths('externalSignIn', externalSignInOptions.table as Validators),
   ...paths('redisCache', redisCacheOptions.table as Validators),
   ...paths('redisRateLimits', redisRateLimitsOptions.table as Validators),
   ...prefixed('uploadOptions.defaultUploadHandlerOptions.excel', excelLimits),
@@ -75,6 +77,7 @@ const notInServer: Readonly<Record<string, string>> = {
   'gateway.traceparent': hostFunction,
   'gateway.observeRequests': 'access log, request tracking and metrics set it',
   'authentication.schemes': hostObject,
+  externalSignIn: 'an object of @pgway/external-sign-in; the section externalSignIn in the server',
   'authentication.passwordHasher': hostObject,
   'authentication.wrapSessions': hostFunction,
   'authentication.loginRateLimit.now': hostFunction,

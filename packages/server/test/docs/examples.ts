@@ -17,7 +17,9 @@ function pagesOf(folder: string): readonly string[] {
   });
 }
 
-const readmes = ['core', 'excel', 'generators', 'redis', 'server'].map((name) => `packages/${name}/README.md`);
+const readmes = ['core', 'excel', 'external-sign-in', 'generators', 'redis', 'server'].map(
+  (name) => `packages/${name}/README.md`,
+);
 /** Every page of the project. */
 export const pages: readonly Page[] = [...pagesOf(''), ...readmes].map((file) => readPage(root, file));
 /** The pages that `npm test` runs: those of a newcomer. The slow suite runs the others. */

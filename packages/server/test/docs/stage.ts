@@ -42,6 +42,7 @@ export const programHost: string = `localhost:${programPort}`;
 const packages: Readonly<Record<string, string>> = {
   '@pgway/core': 'packages/server',
   '@pgway/excel': 'packages/server',
+  '@pgway/external-sign-in': 'packages/server',
   '@pgway/generators': 'packages/server',
   '@pgway/redis': 'packages/server',
   pg: 'packages/server',

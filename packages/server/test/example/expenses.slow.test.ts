@@ -6,14 +6,14 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { TestBrowser } from '../../../core/test/external-sign-in/browser.ts';
+import { TestBrowser } from '../../../external-sign-in/test/browser.ts';
 import {
   type Account,
   clientId,
   clientSecret,
   startProvider,
   type TestProvider,
-} from '../../../core/test/external-sign-in/openid-provider.ts';
+} from '../../../external-sign-in/test/openid-provider.ts';
 import { root } from '../docs/stage.ts';
 import { chromiumPath, stepTimeout } from '../support/chromium.ts';
 import { createTestProcess, type TestProcess } from '../support/process-context.ts';

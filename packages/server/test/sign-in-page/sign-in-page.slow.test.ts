@@ -10,7 +10,7 @@ import {
   clientSecret,
   startProvider,
   type TestProvider,
-} from '../../../core/test/external-sign-in/openid-provider.ts';
+} from '../../../external-sign-in/test/openid-provider.ts';
 import { configurationSchema } from '../../src/config/schema.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';

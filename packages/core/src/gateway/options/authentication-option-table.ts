@@ -1,3 +1,4 @@
+import type { ExternalSignIn } from '../external-sign-in.ts';
 import type {
   AuthenticationOptions,
   BasicOptions,
@@ -9,8 +10,6 @@ import type {
   SessionOptions,
 } from './authentication-options.ts';
 import type { LoginRateLimiter, AuthScheme, PasswordHasher, RateLimiter } from '../../ports/ports.ts';
-import type { ExternalProviderOptions, ExternalSignInOptions } from '../../external-sign-in/options.ts';
-import { presetNames } from '../../external-sign-in/presets.ts';
 import { tokenAlgorithms } from '../../auth-schemes/keys/token-algorithm.ts';
 import type { KeyStorage } from '../../auth-schemes/keys/key-storage.ts';
 import type { LoginRateLimitOptions } from '../../auth-schemes/login-rate-limiter.ts';
@@ -159,42 +158,6 @@ const sessions: OptionValidators<SessionOptions> = {
   channel: nullable(string),
 };
 
-/** The name is part of paths. */
-function providerNameFault(name: string): string | null {
-  return /^[A-Za-z0-9][\w-]{0,63}$/.test(name) ? null : 'must be a name of at most 64 letters, digits, - and _';
-}
-
-const provider: OptionValidators<ExternalProviderOptions> = {
-  preset: nullable(oneOf(...presetNames)),
-  clientId: nonEmptyString,
-  clientSecret: nullable(secret),
-  clientAuthentication: oneOf('post', 'basic'),
-  label: nonEmptyString,
-  issuer: nullable(string),
-  scope: nonEmptyString,
-  authorizationEndpoint: nullable(string),
-  tokenEndpoint: nullable(string),
-  userinfoEndpoint: nullable(string),
-  emailsEndpoint: nullable(string),
-  authorizationParameters: recordOf(string),
-  pkce: boolean,
-  nonce: boolean,
-  trustEmail: boolean,
-};
-
-const externalSignIn: OptionValidators<ExternalSignInOptions> = {
-  providers: recordOf(optionGroup(provider, ['clientId']), providerNameFault),
-  loginCommand: nonEmptyString,
-  linkCommand: nullable(nonEmptyString),
-  unlinkCommand: nullable(nonEmptyString),
-  publicOrigin: nullable(string),
-  path: string,
-  signOutPath: string,
-  defaultReturnPath: string,
-  timeout: number({ above: 0, max: 300 }),
-  lifetime: integer({ min: 1, max: 86_400 }),
-};
-
 const databaseRole: OptionValidators<DatabaseRoleOptions> = { claim: string, anonymous: nullable(string) };
 
 const loginRateLimit: OptionValidators<LoginRateLimitOptions> = {
@@ -232,7 +195,7 @@ const authenticationOptions: OptionValidators<AuthenticationOptions> = {
   bearer: union(boolean, optionGroup(bearer)),
   jwt: nullable(union(optionGroup(jwt), arrayOf(optionGroup(jwt)))),
   basic: nullable(optionGroup(basic)),
-  externalSignIn: nullable(optionGroup(externalSignIn, ['providers', 'loginCommand'])),
+  externalSignIn: nullable(objectWithMethods<ExternalSignIn>('routes')),
   schemes: arrayOf(objectWithMethods<AuthScheme>('authenticate', 'challenge')),
   dataProtection: optionGroup(dataProtection),
   sessions: nullable(optionGroup(sessions, ['beginCommand', 'checkCommand', 'endCommand'])),

@@ -3,7 +3,7 @@ import { type EndpointAuthenticationOptions, endpointAuthenticationDefaults } fr
 import type { LoginRateLimitOptions } from '../../auth-schemes/login-rate-limiter.ts';
 import type { BearerSchemeOptions } from '../../auth-schemes/bearer.ts';
 import type { CookieSchemeOptions } from '../../auth-schemes/cookie.ts';
-import type { ExternalSignInOptions } from '../../external-sign-in/options.ts';
+import type { ExternalSignIn } from '../external-sign-in.ts';
 import type { JwtSchemeOptions } from '../../auth-schemes/jwt.ts';
 import type { KeyStorage } from '../../auth-schemes/keys/key-storage.ts';
 import type { TokenAlgorithm } from '../../auth-schemes/keys/token-algorithm.ts';
@@ -82,8 +82,8 @@ export interface AuthenticationOptions extends EndpointAuthenticationOptions {
   /** Signed tokens (JWT) of external issuers or of this server. Several schemes are tried in order. */
   readonly jwt: JwtOptions | readonly JwtOptions[] | null;
   readonly basic: BasicOptions | null;
-  /** Sign-in through external providers in the browser (OpenID Connect, OAuth 2); its users get a session of a scheme above. */
-  readonly externalSignIn: ExternalSignInOptions | null;
+  /** Sign-in through external providers in the browser, of `@pgway/external-sign-in`; its users get a session of a scheme above. */
+  readonly externalSignIn: ExternalSignIn | null;
   /** Custom schemes, tried before the built-in ones. */
   readonly schemes: readonly AuthScheme[];
   readonly dataProtection: DataProtectionOptions;

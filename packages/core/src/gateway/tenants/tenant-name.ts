@@ -1,4 +1,4 @@
-import type { ExternalSignInOptions } from '../../external-sign-in/options.ts';
+import type { ExternalSignIn } from '../external-sign-in.ts';
 
 /** At most 63 characters, as a label of a host name and the name of a database have. */
 const tenantName = /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/;
@@ -18,10 +18,7 @@ export type HostMatcher = (host: string | undefined) => string | null;
 export const placeholder = '{tenant}';
 
 /** Returns the external sign-in of a tenant: the placeholder in its origin is the name. */
-export function withTenantOrigin(
-  externalSignIn: ExternalSignInOptions | null,
-  tenant: string,
-): ExternalSignInOptions | null {
+export function withTenantOrigin(externalSignIn: ExternalSignIn | null, tenant: string): ExternalSignIn | null {
   const origin = externalSignIn?.publicOrigin ?? null;
   return externalSignIn === null || origin === null
     ? externalSignIn

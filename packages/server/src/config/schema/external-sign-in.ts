@@ -1,8 +1,8 @@
-import { externalSignInPresets } from '@pgway/core/internal';
+import { presets } from '@pgway/external-sign-in/internal';
 import { z } from 'zod';
 import { flag, optionalText, secret, servedPath } from './fields.ts';
 
-const presetNames = Object.keys(externalSignInPresets) as (keyof typeof externalSignInPresets)[];
+const presetNames = Object.keys(presets) as (keyof typeof presets)[];
 
 const providerName = z
   .string()

@@ -1,6 +1,6 @@
+import type { WholeResponse } from '@pgway/core';
+import type { GatewayRequest, HeaderList } from '@pgway/core';
 import { createHash } from 'node:crypto';
-import type { GatewayRequest } from '../http/request.ts';
-import type { HeaderList, WholeResponse } from '../http/response.ts';
 
 const style = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ExternalProviderOptions } from '../../src/external-sign-in/options.ts';
-import { mergeClaims } from '../../src/external-sign-in/identity.ts';
-import { Provider } from '../../src/external-sign-in/provider.ts';
-import { providerFetch } from '../../src/external-sign-in/provider-fetch.ts';
-import { providerSettings } from '../../src/external-sign-in/provider-settings.ts';
+import type { ExternalProviderOptions } from '../src/options.ts';
+import { mergeClaims } from '../src/identity.ts';
+import { Provider } from '../src/provider.ts';
+import { providerFetch } from '../src/provider-fetch.ts';
+import { providerSettings } from '../src/provider-settings.ts';
 import { json } from './bad-provider.ts';
 import { stop } from './openid-provider.ts';
 

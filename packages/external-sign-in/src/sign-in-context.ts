@@ -1,12 +1,10 @@
-import type { AccessControl } from '../auth/authorize.ts';
-import type { LoginOptions } from '../auth/login-options.ts';
-import type { TokenEncryption } from '../auth-schemes/keys/key-ring.ts';
-import type { SessionStore } from '../auth-schemes/sessions.ts';
-import { Problem } from '../http/problem.ts';
-import type { GatewayRequest } from '../http/request.ts';
-import type { GatewayResponse, HeaderList } from '../http/response.ts';
-import type { Observer } from '../ports/ports.ts';
-import type { RateLimitStore } from '../ports/rate-limit-store.ts';
+import {
+  type ExternalSignInServices,
+  type GatewayRequest,
+  type GatewayResponse,
+  type HeaderList,
+  Problem,
+} from '@pgway/core';
 import { pageResponse, wantsPage } from './pages.ts';
 import type { PendingSignIns } from './pending-sign-in.ts';
 import { ProviderError } from './provider-error.ts';
@@ -24,26 +22,8 @@ export interface RouteSettings {
   readonly lifetime: number;
 }
 
-/** The services of the gateway that sign-in uses. */
-export interface SignInServices {
-  readonly access: AccessControl;
-  readonly login: LoginOptions;
-  readonly encryption: TokenEncryption;
-  readonly sessions: Pick<SessionStore, 'isAlive'>;
-  /** Remembers which sign-ins are complete, on all instances that share it. */
-  readonly store: Pick<RateLimitStore, 'acquire'>;
-  readonly refusesWhenStoreUnavailable: boolean;
-  /** Turns an error of a command into a problem. */
-  readonly toProblem: (error: unknown) => Problem;
-  /** Whether pages may quote PostgreSQL's messages. */
-  readonly showsDatabaseMessages: boolean;
-  /** Disconnects the event streams of a session. */
-  readonly endSession: (session: string) => void;
-  readonly observe: Observer;
-}
-
 /** Everything that the routes of all providers share. */
-export interface SignInContext extends SignInServices {
+export interface SignInContext extends ExternalSignInServices {
   readonly settings: RouteSettings;
   readonly commands: SignInCommands;
   readonly pending: PendingSignIns;

@@ -1,10 +1,6 @@
-import { authorize } from '../auth/authorize.ts';
-import { firstClaim } from '../auth/claims.ts';
-import { withCallerHeaders } from '../auth/caller-headers.ts';
-import { Problem } from '../http/problem.ts';
-import type { GatewayRequest } from '../http/request.ts';
-import type { GatewayResponse, HeaderList } from '../http/response.ts';
-import { type Caller, errorToLoginOutcome, type Observation, type SchemeRoute } from '../ports/ports.ts';
+import { type Caller, type Observation, Problem, type SchemeRoute } from '@pgway/core';
+import type { GatewayRequest, GatewayResponse, HeaderList } from '@pgway/core';
+import { authorize, errorToLoginOutcome, firstClaim, withCallerHeaders } from '@pgway/core/internal';
 import { pageResponse, wantsPage } from './pages.ts';
 import { type LinkTarget, type PendingSignIn, randomValue } from './pending-sign-in.ts';
 import type { Provider } from './provider.ts';

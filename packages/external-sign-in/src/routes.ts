@@ -1,6 +1,4 @@
-import type { ControlColumnNames } from '../auth-schemes/challenge.ts';
-import type { CommandRunner } from '../auth-schemes/command-runner.ts';
-import type { SchemeRoute } from '../ports/ports.ts';
+import type { ExternalSignInServices, SchemeRoute } from '@pgway/core';
 import type { ExternalSignInOptions } from './options.ts';
 import { PendingSignIns } from './pending-sign-in.ts';
 import { Provider } from './provider.ts';
@@ -9,14 +7,9 @@ import { providerSettings } from './provider-settings.ts';
 import { parsePublicOrigin } from './public-origin.ts';
 import { parseReturnPath } from './return-path.ts';
 import { SignInCommands } from './sign-in-commands.ts';
-import type { RouteSettings, SignInServices } from './sign-in-context.ts';
+import type { RouteSettings } from './sign-in-context.ts';
 import { signInRoutes } from './sign-in-routes.ts';
 import { signOutRoute } from './sign-out.ts';
-
-export interface ExternalSignInServices extends SignInServices {
-  readonly query: CommandRunner;
-  readonly names: ControlColumnNames;
-}
 
 /**
  * Returns the routes of sign-in through external providers. No provider is called before the first sign-in.
@@ -25,8 +18,9 @@ export interface ExternalSignInServices extends SignInServices {
 export function externalSignInRoutes(
   options: ExternalSignInOptions,
   services: ExternalSignInServices,
+  publicOrigin: string | null,
 ): readonly SchemeRoute[] {
-  const settings = routeSettings(options);
+  const settings = routeSettings(options, publicOrigin);
   const { loginCommand, linkCommand = null, unlinkCommand = null, timeout = 5 } = options;
   const texts = { loginCommand, linkCommand, unlinkCommand };
   const context = {
@@ -46,8 +40,8 @@ export function externalSignInRoutes(
 }
 
 /** @throws TypeError */
-function routeSettings(options: ExternalSignInOptions): RouteSettings {
-  const { path = '/signin', signOutPath = '/signout', defaultReturnPath = '/', publicOrigin = null } = options;
+function routeSettings(options: ExternalSignInOptions, publicOrigin: string | null): RouteSettings {
+  const { path = '/signin', signOutPath = '/signout', defaultReturnPath = '/' } = options;
   const { lifetime = 600 } = options;
   for (const [name, value] of Object.entries({ path, signOutPath, defaultReturnPath })) {
     if (parseReturnPath(value) === value && (name === 'defaultReturnPath' || /^(?:\/[\w.~-]+)+$/.test(value))) continue;

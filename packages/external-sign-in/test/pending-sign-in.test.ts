@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { openKeyRing } from '../../src/auth-schemes/keys/key-ring.ts';
-import { memoryKeyStorage } from '../../src/auth-schemes/keys/key-storage.ts';
-import { type PendingSignIn, PendingSignIns } from '../../src/external-sign-in/pending-sign-in.ts';
-import { requestOf } from '../auth/request.ts';
+import { openKeyRing } from '../../core/src/auth-schemes/keys/key-ring.ts';
+import { memoryKeyStorage } from '../../core/src/auth-schemes/keys/key-storage.ts';
+import { type PendingSignIn, PendingSignIns } from '../src/pending-sign-in.ts';
+import { requestOf } from '../../core/test/auth/request.ts';
 
 const pending: PendingSignIn = {
   provider: 'google',

@@ -1,7 +1,8 @@
+import { externalSignIn } from '@pgway/external-sign-in';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientId, clientSecret, startProvider, type TestProvider } from '../external-sign-in/openid-provider.ts';
-import { TestBrowser } from '../external-sign-in/browser.ts';
-import { startTenants, type TenantGateway } from './support.ts';
+import { clientId, clientSecret, startProvider, type TestProvider } from './openid-provider.ts';
+import { TestBrowser } from './browser.ts';
+import { startTenants, type TenantGateway } from '../../core/test/tenants/support.ts';
 
 const sql = `create function external_login(_provider text, _name text) returns table (id text, name text) language sql
 as $$ select current_database()::text, _name $$;
@@ -20,11 +21,11 @@ beforeAll(async () => {
     authentication: {
       cookie: true,
       useUserParameters: true,
-      externalSignIn: {
+      externalSignIn: externalSignIn({
         providers: { test: { issuer: provider.issuer, clientId, clientSecret } },
         loginCommand: 'select * from external_login($1, $3)',
         publicOrigin: 'https://{tenant}.example.com',
-      },
+      }),
     },
   });
 });

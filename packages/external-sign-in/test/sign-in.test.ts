@@ -1,3 +1,4 @@
+import { externalSignIn } from '@pgway/external-sign-in';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { startGateway, type TestGateway } from '@pgway/testing';
@@ -33,7 +34,7 @@ beforeAll(async () => {
     authentication: {
       cookie: true,
       useUserParameters: true,
-      externalSignIn: {
+      externalSignIn: externalSignIn({
         providers: {
           test: { issuer: provider.issuer, clientId, clientSecret, label: 'The Library' },
           second: { issuer: provider.issuer, clientId, clientSecret },
@@ -50,7 +51,7 @@ beforeAll(async () => {
           },
         },
         loginCommand: 'select * from external_login($1, $2, $3, $4::jsonb, $5::jsonb)',
-      },
+      }),
     },
   });
   provider.register(gateway.url);

@@ -1,3 +1,4 @@
+import { externalSignIn } from '@pgway/external-sign-in';
 import { startGateway, type TestGateway } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PageResponse, TestBrowser } from './browser.ts';
@@ -37,12 +38,12 @@ beforeAll(async () => {
       cookie: true,
       bearer: true,
       useUserParameters: true,
-      externalSignIn: {
+      externalSignIn: externalSignIn({
         providers: { test: { issuer: provider.issuer, clientId, clientSecret } },
         loginCommand: 'select * from external_login($1, $4::jsonb) -- $2 $3 $5',
         linkCommand: 'select * from link_account($1, $4::jsonb, $6::int) -- $2 $3 $5',
         unlinkCommand: 'delete from account where provider = $1 and person = $2::int returning true as status',
-      },
+      }),
     },
   });
   provider.register(gateway.url);

@@ -1,4 +1,18 @@
-import type { PresetName } from './presets.ts';
+import {
+  boolean,
+  integer,
+  nonEmptyString,
+  nullable,
+  number,
+  oneOf,
+  optionGroup,
+  type OptionValidators,
+  recordOf,
+  secret,
+  string,
+  type Validator,
+} from '@pgway/core/internal';
+import { type PresetName, presetNames } from './presets.ts';
 
 /** A provider: one of the presets, or any OpenID provider by its issuer. */
 export interface ExternalProviderOptions {
@@ -69,3 +83,45 @@ export interface ExternalSignInOptions {
   /** Seconds from the start of a sign-in to the return from the provider. Default 600. */
   readonly lifetime?: number;
 }
+
+/** The name is part of paths. */
+function providerNameFault(name: string): string | null {
+  return /^[A-Za-z0-9][\w-]{0,63}$/.test(name) ? null : 'must be a name of at most 64 letters, digits, - and _';
+}
+
+const provider: OptionValidators<ExternalProviderOptions> = {
+  preset: nullable(oneOf(...presetNames)),
+  clientId: nonEmptyString,
+  clientSecret: nullable(secret),
+  clientAuthentication: oneOf('post', 'basic'),
+  label: nonEmptyString,
+  issuer: nullable(string),
+  scope: nonEmptyString,
+  authorizationEndpoint: nullable(string),
+  tokenEndpoint: nullable(string),
+  userinfoEndpoint: nullable(string),
+  emailsEndpoint: nullable(string),
+  authorizationParameters: recordOf(string),
+  pkce: boolean,
+  nonce: boolean,
+  trustEmail: boolean,
+};
+
+const members: OptionValidators<ExternalSignInOptions> = {
+  providers: recordOf(optionGroup(provider, ['clientId']), providerNameFault),
+  loginCommand: nonEmptyString,
+  linkCommand: nullable(nonEmptyString),
+  unlinkCommand: nullable(nonEmptyString),
+  publicOrigin: nullable(string),
+  path: string,
+  signOutPath: string,
+  defaultReturnPath: string,
+  timeout: number({ above: 0, max: 300 }),
+  lifetime: integer({ min: 1, max: 86_400 }),
+};
+
+/** The validator of the options. */
+export const externalSignInOptions: Validator<ExternalSignInOptions> = optionGroup(members, [
+  'providers',
+  'loginCommand',
+]);

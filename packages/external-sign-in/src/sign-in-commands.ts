@@ -1,11 +1,17 @@
-import { refuseLogin, type LoginResult, loginStatus, startSession } from '../auth/login-result.ts';
-import type { LoginOptions } from '../auth/login-options.ts';
-import { type ControlColumnNames, controlColumnsOf } from '../auth-schemes/challenge.ts';
-import { type CommandRow, rowCommand } from '../auth-schemes/command-row.ts';
-import type { CommandRunner } from '../auth-schemes/command-runner.ts';
-import { Problem, type ProblemCode } from '../http/problem.ts';
-import type { GatewayRequest } from '../http/request.ts';
-import type { GatewayResponse, HeaderList } from '../http/response.ts';
+import { Problem, type ProblemCode } from '@pgway/core';
+import type { GatewayRequest, GatewayResponse, HeaderList } from '@pgway/core';
+import {
+  type CommandRow,
+  type CommandRunner,
+  type ControlColumnNames,
+  controlColumnsOf,
+  type LoginOptions,
+  type LoginResult,
+  loginStatus,
+  refuseLogin,
+  rowCommand,
+  startSession,
+} from '@pgway/core/internal';
 import type { ExternalIdentity } from './identity.ts';
 import type { LinkTarget } from './pending-sign-in.ts';
 

@@ -1,7 +1,7 @@
 import { cases } from '@pgway/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseReturnPath } from '../../src/external-sign-in/return-path.ts';
+import { parseReturnPath } from '../src/return-path.ts';
 
 const origin = 'https://app.example.org';
 

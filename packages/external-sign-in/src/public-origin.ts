@@ -1,5 +1,5 @@
-import { Problem } from '../http/problem.ts';
-import type { GatewayRequest } from '../http/request.ts';
+import { Problem } from '@pgway/core';
+import type { GatewayRequest } from '@pgway/core';
 import { isLoopback } from './provider-settings.ts';
 
 /**

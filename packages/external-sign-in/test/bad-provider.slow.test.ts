@@ -1,3 +1,4 @@
+import { externalSignIn } from '@pgway/external-sign-in';
 import { generateKeyPairSync } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { startGateway, type TestGateway } from '@pgway/testing';
@@ -38,7 +39,7 @@ beforeAll(async () => {
       cookie: true,
       useUserParameters: true,
       loginRateLimit: { perAddress: 1_000_000 },
-      externalSignIn: {
+      externalSignIn: externalSignIn({
         providers: {
           test: { issuer: provider.issuer, clientId },
           // Each one has its own discovery document.
@@ -49,7 +50,7 @@ beforeAll(async () => {
         },
         loginCommand: 'select * from external_login($1, $2, $3, $4::jsonb) -- $5',
         timeout: 2,
-      },
+      }),
     },
   });
 });

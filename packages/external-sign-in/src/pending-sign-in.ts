@@ -1,8 +1,8 @@
+import type { TokenEncryption } from '@pgway/core';
+import type { GatewayRequest, HeaderList } from '@pgway/core';
 import { randomBytes } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
-import type { TokenEncryption } from '../auth-schemes/keys/key-ring.ts';
-import type { GatewayRequest } from '../http/request.ts';
-import type { HeaderList } from '../http/response.ts';
+
 import type { AuthorizationChecks } from './provider.ts';
 
 /** The user that an account is to be linked to. */

@@ -1,3 +1,4 @@
+import { externalSignIn } from '@pgway/external-sign-in';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGateway, type Gateway, memoryKeyStorage, memoryRateLimits, type RateLimitStore } from '@pgway/core';
@@ -39,10 +40,10 @@ beforeAll(async () => {
         cookie: true,
         useUserParameters: true,
         dataProtection: { storage },
-        externalSignIn: {
+        externalSignIn: externalSignIn({
           providers: { test: { issuer: provider.issuer, clientId, clientSecret } },
           loginCommand: `select $4::json->>'sub' as id -- $1 $2 $3 $5`,
-        },
+        }),
       },
     });
   gateways = [await open('allow'), await open('refuse')];

@@ -1,9 +1,8 @@
+import type { SchemeRoute } from '@pgway/core';
+import type { GatewayRequest, GatewayResponse, HeaderList } from '@pgway/core';
+import { authorize, logout, signInRoute } from '@pgway/core/internal';
 import { parseCookie, stringifySetCookie } from 'cookie';
-import { authorize, signInRoute } from '../auth/authorize.ts';
-import { logout } from '../auth/logout.ts';
-import type { GatewayRequest } from '../http/request.ts';
-import type { GatewayResponse, HeaderList } from '../http/response.ts';
-import type { SchemeRoute } from '../ports/ports.ts';
+
 import { wantsPage } from './pages.ts';
 import type { PendingSignIn } from './pending-sign-in.ts';
 import type { Provider } from './provider.ts';

@@ -1,0 +1,3 @@
+/** What the server uses of this package. They are released together: these names change without a major version. */
+export { presets } from './presets.ts';
+export { parseReturnPath } from './return-path.ts';
