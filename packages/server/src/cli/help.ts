@@ -1,7 +1,7 @@
 import { describeValues, sections } from '../config/settings.ts';
 import type { Setting } from '../config/settings.ts';
 import { wrap } from '@pgway/core/terminal';
-import { version } from './version.ts';
+import { version } from '../version.ts';
 
 const usage = `Usage: pgway [file …] [options] [--key=value …]
 

@@ -1,4 +1,4 @@
-import type { Environment } from '../config/layers.ts';
+import type { Environment } from '../config/environment.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { type Arguments, commandNames, type DatabaseCommand, parseArguments, programOptions } from './arguments.ts';
 import type { ProcessContext } from './process-context.ts';
@@ -45,7 +45,7 @@ async function runWithoutConfiguration(
     case 'help':
       return print(process, (await import('./help.ts')).helpText(process.columns ?? 100));
     case 'version':
-      return print(process, `${(await import('./version.ts')).version()}\n`);
+      return print(process, `${(await import('../version.ts')).version()}\n`);
     case 'hash': {
       const { runHash, runVerify } = await import('./hash-command.ts');
       // The server verifies passwords with the same fixed parameters.

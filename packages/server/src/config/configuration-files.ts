@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parse } from 'dotenv';
-import type { Environment } from './layers.ts';
+import type { Environment } from './environment.ts';
 import { didYouMean } from './suggestion.ts';
 
 /** A configuration file of the command line. */

@@ -1,5 +1,6 @@
 import { JsonTextError, parseJsonText } from './json-text.ts';
-import { type Environment, isTree, type Layer, type Tree } from './layers.ts';
+import type { Environment } from './environment.ts';
+import { isTree, type Layer, type Tree } from './layers.ts';
 import { formatPath, type Path } from './path.ts';
 import { parseSetting, settings } from './settings.ts';
 import { substitute } from './substitute.ts';

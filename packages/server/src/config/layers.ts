@@ -1,10 +1,10 @@
 /** The layers of a configuration before validation: environment and command line; `file-layer.ts` has those of files. */
+import type { Environment } from './environment.ts';
 import { otelSettings } from './otel-variables.ts';
 import { formatPath, type Path } from './path.ts';
 import { normalizeKey, parseSetting, sections, settings, variableName } from './settings.ts';
 import { didYouMean } from './suggestion.ts';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
 export type Tree = { readonly [key: string]: unknown };
 type MutableTree = { [key: string]: unknown };
 

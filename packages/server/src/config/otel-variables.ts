@@ -1,5 +1,5 @@
 /** The standard variables of OpenTelemetry: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables */
-import type { Environment } from './layers.ts';
+import type { Environment } from './environment.ts';
 
 /** A setting that a variable of another program sets. */
 export interface ForeignSetting {

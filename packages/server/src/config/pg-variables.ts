@@ -1,5 +1,5 @@
 /** The variables of libpq that name a database. */
-import type { Environment } from './layers.ts';
+import type { Environment } from './environment.ts';
 
 const pgVariables: Readonly<Record<string, string>> = {
   PGHOST: 'host',

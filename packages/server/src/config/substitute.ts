@@ -1,5 +1,5 @@
 /** `${NAME}` and `${NAME:default}` in the strings of configuration files. */
-import type { Environment } from './layers.ts';
+import type { Environment } from './environment.ts';
 
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}/g;
 

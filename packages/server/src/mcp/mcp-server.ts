@@ -13,7 +13,7 @@ import {
 import { type Endpoint, type Gateway, type GatewayRequest, Problem } from '@pgway/core';
 import { type McpTool, mcpTools } from '@pgway/generators/internal';
 import { deriveRequest, toGatewayRequest } from '@pgway/core/internal';
-import { version } from '../cli/version.ts';
+import { version } from '../version.ts';
 import type { Configuration } from '../config/schema.ts';
 import { requestPath } from '../http/send-document.ts';
 import type { RequestErrorListener } from '../http/static-files.ts';

@@ -1,6 +1,15 @@
 /** Adds up the metrics of several processes. */
-import { AggregatorRegistry } from 'prom-client';
-import type { MetricsJson } from './metrics.ts';
+import { AggregatorRegistry, type Registry } from 'prom-client';
+
+/** The values of all metrics as plain data, for another process. */
+export type MetricsJson = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
+/** Exchanges metrics with the other workers. */
+export interface MetricsExchange {
+  /** Sets the function that reads those of this worker, as JSON text. */
+  readonly provide: (read: () => Promise<string>) => void;
+  readonly readAll: () => Promise<AllMetrics>;
+}
 
 /** The metrics of all worker processes, each as the JSON text of a `MetricsJson`. */
 export interface AllMetrics {

@@ -2,17 +2,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Gateway, Observer } from '@pgway/core';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { MetricsExchange } from '../cli/command-context.ts';
 import type { MetricsConfiguration } from '../config/schema/metrics.ts';
 import type { RequestConsumer } from '../log/request-log.ts';
-import { aggregatedText } from './aggregate.ts';
+import { aggregatedText, type MetricsExchange, type MetricsJson } from './aggregate.ts';
 import { defineMetrics } from './define-metric.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { ObservationCounts, type ServerCounts, serverMetrics } from './server-metrics.ts';
-
-/** The values of all metrics as plain data, for another process. */
-export type MetricsJson = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 export class Metrics {
   readonly #registry = new Registry();

@@ -1,6 +1,6 @@
 /** Metrics of the server that are neither of a request nor of the gateway's statistics. */
 import type { Observation, Observer } from '@pgway/core';
-import { version } from '../cli/version.ts';
+import { version } from '../version.ts';
 import type { LogOutputs } from '../log/log-outputs.ts';
 import type { SpanCounts } from '../tracing/trace-export.ts';
 import { byLabel, type MetricDefinition, type Sample, single } from './define-metric.ts';

@@ -15,7 +15,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { version } from '../cli/version.ts';
+import { version } from '../version.ts';
 import type { TracingConfiguration } from '../config/schema/tracing.ts';
 
 /** Spans beyond the queue are dropped. Times in milliseconds. */

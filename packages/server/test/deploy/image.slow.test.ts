@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { useDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { version } from '../../src/cli/version.ts';
+import { version } from '../../src/version.ts';
 import { folderWith } from '../support/folder.ts';
 import { start } from '../support/program.ts';
 import { deployText } from './deploy-files.ts';

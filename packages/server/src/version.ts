@@ -1,4 +1,4 @@
-import { readPackageFile } from '../package-files.ts';
+import { readPackageFile } from './package-files.ts';
 
 /** Returns the version of this package. */
 export function version(): string {
