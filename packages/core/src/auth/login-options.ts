@@ -16,6 +16,8 @@ export interface LoginOptions {
   readonly allowNullHash: boolean;
   /** The response is the routine's row where neither the scheme nor the message column gives a body. */
   readonly serializeResponse: boolean;
+  /** The status of the response to an unknown user and to a wrong password, where the row has a hash. */
+  readonly verificationFailedStatus: number;
   readonly verificationFailedCommand: string | null;
   readonly verificationSucceededCommand: string | null;
   /** Runs a command of the host on the main database. */

@@ -88,9 +88,9 @@ async function judge(current: Login, row: LoginRow | null): Promise<Verdict> {
   const { login: columns, request, options } = current;
   if (row === null) {
     await verifyDummy(current);
-    const refuse = (): GatewayResponse => refuseLogin({ status: 401, message: null }, request, options);
-    // The same response as for a wrong password.
-    return { outcome: 'failed', respond: columns.hashColumn === null ? refuse : notFound };
+    // With a hash, the same response as for a wrong password.
+    const failedStatus = columns.hashColumn === null ? 401 : options.verificationFailedStatus;
+    return { outcome: 'failed', respond: () => refuseLogin({ status: failedStatus, message: null }, request, options) };
   }
   const result = loginResult(current, row);
   const status = loginStatus(result);
@@ -101,15 +101,13 @@ async function judge(current: Login, row: LoginRow | null): Promise<Verdict> {
   const verified = await verifyPassword(current, row);
   if (verified === false) {
     void runFailedCommand(current, commandValues(result, options));
-    return { outcome: 'failed', respond: notFound };
+    const refusal = { status: options.verificationFailedStatus, message: null };
+    return { outcome: 'failed', respond: () => refuseLogin(refusal, request, options) };
   }
   const command = verified === null ? null : options.verificationSucceededCommand;
   if (command !== null) await options.command(command, commandValues(result, options));
   return { outcome: 'succeeded', respond: () => signIn(result, current) };
 }
-
-/** The response to an unknown user and to a wrong password, where the row has a hash. */
-const notFound = (): GatewayResponse => ({ kind: 'whole', status: 404, headers: [], body: '' });
 
 /**
  * Runs the command after a wrong password. The response neither waits for it nor depends on its success: for an unknown user no

@@ -70,6 +70,19 @@ export interface MissingPrivileges {
   readonly schemas: ReadonlySet<string>;
   /** Routines without EXECUTE, by `routineKey`. */
   readonly routines: ReadonlySet<string>;
+  /** The privileges that it has on no column of a table or view, by `tableKey`: `select`, `insert`, `update`, `delete`. */
+  readonly tables: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Returns the key of a table or view. */
+export function tableKey(schema: string, name: string): string {
+  return JSON.stringify([schema, name]);
+}
+
+/** What the endpoints of a gateway use. */
+export interface PublishedObjects {
+  readonly schemas: readonly string[];
+  readonly tables: readonly { readonly schema: string; readonly name: string }[];
 }
 
 /** Returns the key of a routine from schema, name and the OIDs of its input types. */
@@ -87,23 +100,39 @@ union all
   from pg_proc p join pg_namespace n on n.oid = p.pronamespace
   where n.nspname = any ($2::name[]) and not has_function_privilege($1::name, p.oid, 'execute')`;
 
+const tablePrivilegesSql = `select n.nspname, c.relname, array_to_string(array(
+    select privilege from unnest(array['select', 'insert', 'update', 'delete']) with ordinality needed (privilege, number)
+    where not case when privilege = 'delete' then has_table_privilege($1::name, c.oid, privilege)
+      else has_any_column_privilege($1::name, c.oid, privilege) end
+    order by number), ' ')
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where c.relkind in ('r', 'p', 'v', 'm', 'f') and (n.nspname::text, c.relname::text) in (select * from unnest($2::text[], $3::text[]))`;
+
 /**
- * Returns the privileges that a role lacks on the schemas and the routines in them.
+ * Returns the privileges that a role lacks on schemas, on the routines in them, and on tables.
  * @param role null: the role of the connection
  */
 export async function readMissingPrivileges(
   database: Database,
   role: string | null,
-  schemas: readonly string[],
+  { schemas, tables }: PublishedObjects,
 ): Promise<MissingPrivileges> {
   const [found] = await queryCatalog(database, roleSql, [role]);
-  if (found === undefined) return { role: null, schemas: new Set(), routines: new Set() };
-  const rows = await queryCatalog(database, privilegesSql, [found[0]!, arrayLiteral(schemas)]);
+  if (found === undefined) return { role: null, schemas: new Set(), routines: new Set(), tables: new Map() };
+  const [name] = found;
+  const rows = await queryCatalog(database, privilegesSql, [name!, arrayLiteral(schemas)]);
+  const columns = [arrayLiteral(tables.map(({ schema }) => schema)), arrayLiteral(tables.map((table) => table.name))];
+  const ofTables = tables.length === 0 ? [] : await queryCatalog(database, tablePrivilegesSql, [name!, ...columns]);
   return {
-    role: found[0]!,
-    schemas: new Set(rows.flatMap(([schema, name]) => (name === null ? [schema!] : []))),
+    role: name!,
+    schemas: new Set(rows.flatMap(([schema, routine]) => (routine === null ? [schema!] : []))),
     routines: new Set(
-      rows.flatMap(([schema, name, types]) => (name === null ? [] : [JSON.stringify([schema, name, types])])),
+      rows.flatMap(([schema, routine, types]) => (routine === null ? [] : [JSON.stringify([schema, routine, types])])),
+    ),
+    tables: new Map(
+      ofTables.flatMap(([schema, table, lacks]) =>
+        lacks === '' ? [] : [[tableKey(schema!, table!), lacks!.split(' ')] as const],
+      ),
     ),
   };
 }

@@ -3,11 +3,13 @@ import {
   readMissingPrivileges,
   type MissingPrivileges,
   routineKey,
+  tableKey,
   readSchemaNames,
   type UnsupportedObject,
   readUnsupportedObjects,
 } from '../catalog/checks.ts';
 import type { Routine } from '../catalog/routine.ts';
+import type { TableOperation } from '../catalog/table.ts';
 import type { Database } from '../postgres/port.ts';
 import type { ResolvedOptions, EndpointSource } from './options/options.ts';
 import type { Observer } from '../ports/ports.ts';
@@ -20,6 +22,8 @@ export interface CatalogSnapshot {
   readonly routines: readonly Routine[];
   readonly sources: readonly EndpointSource[];
   readonly endpoints: readonly Endpoint[];
+  /** Whether an authentication scheme is open, which callers can use. */
+  readonly hasSchemes: boolean;
 }
 
 /**
@@ -33,10 +37,23 @@ export async function checkCatalog(
   observe: Observer,
 ): Promise<readonly Diagnostic[]> {
   await checkSchemaOptions(database, options, observe);
+  if (!snapshot.hasSchemes) warnOfMissingSchemes(snapshot.endpoints, observe);
   return [
     ...(await checkUnsupportedObjects(database, snapshot, options)),
     ...(await checkPrivileges(database, snapshot, options, observe)),
   ];
+}
+
+/** Without a scheme, no caller can be known: endpoints for signed-in callers answer all of them with 401. */
+function warnOfMissingSchemes(endpoints: readonly Endpoint[], observe: Observer): void {
+  const closed = endpoints.filter(
+    ({ authorization, basicAuthentication }) => authorization.required && basicAuthentication === null,
+  );
+  if (closed.length === 0) return;
+  const named = closed.slice(0, 3).map(({ method, path }) => `${method} ${path}`);
+  const others = closed.length > named.length ? ` and ${closed.length - named.length} more` : '';
+  const message = `${named.join(', ')}${others} need a signed-in caller, but no authentication scheme is enabled, so every call gets a 401; enable cookie, bearer, jwt or basic`;
+  observe({ kind: 'start-warning', code: 'no-authentication-scheme', message });
 }
 
 async function checkSchemaOptions(database: Database, options: ResolvedOptions, observe: Observer): Promise<void> {
@@ -103,32 +120,99 @@ async function checkPrivileges(
     ({ connection, authorization }) => connection === null && (databaseRole === null || !authorization.required),
   );
   if (called.length === 0) return [];
-  const schemas = [...new Set(called.map(({ schema }) => schema))];
-  const missing = await readMissingPrivileges(database, anonymous, schemas);
+  const routinesBySignature = new Map(routines.map((routine) => [routine.signature, routine]));
+  const published = called.flatMap(({ id }) => routinesBySignature.get(id) ?? []);
+  const tables = groupTables(published);
+  const schemas = [...new Set(published.map(({ schema }) => schema))];
+  const missing = await readMissingPrivileges(database, anonymous, { schemas, tables: [...tables.values()] });
   if (missing.role === null) {
     const message = `authentication.databaseRole.anonymous: the role ${display(anonymous ?? '')} does not exist; create it, or every anonymous call fails`;
     observe({ kind: 'start-warning', code: 'unknown-role', message });
   }
-  if (missing.schemas.size === 0 && missing.routines.size === 0) return [];
-  const routinesBySignature = new Map(routines.map((routine) => [routine.signature, routine]));
-  return called.flatMap((endpoint) => {
-    const routine = routinesBySignature.get(endpoint.id);
-    const lack = routine === undefined ? null : findMissingPrivilege(routine, missing);
+  const warn = (routine: string, lack: MissingPrivilege | null): readonly Diagnostic[] => {
     if (lack === null) return [];
     const role = display(missing.role ?? '');
-    const message = `the role ${role} has no ${lack.privilege}, so its calls get a 403; grant ${lack.grant} to ${role}`;
-    return [{ severity: 'warning', code: 'missing-privilege', routine: endpoint.id, line: null, message }];
-  });
+    const message = `the role ${role} has no ${lack.privilege}, so ${lack.calls} get a 403; grant ${lack.grant} to ${role}`;
+    return [{ severity: 'warning', code: 'missing-privilege', routine, line: null, message }];
+  };
+  return [
+    ...published.flatMap((routine) =>
+      routine.table === undefined ? warn(routine.signature, lackOfRoutine(routine, missing)) : [],
+    ),
+    ...[...tables.values()].flatMap((table) =>
+      warn(table.signature, lackOfTable(table, missing, databaseRole === null)),
+    ),
+  ];
 }
 
-function findMissingPrivilege(
-  { schema, name, kind, table, parameters, signature }: Routine,
-  missing: MissingPrivileges,
-): { readonly privilege: string; readonly grant: string } | null {
-  if (missing.schemas.has(schema)) {
-    return { privilege: `USAGE on the schema ${display(schema)}`, grant: `usage on schema ${display(schema)}` };
+/** A table or view with the signature of its first endpoint, and the privileges that its endpoints need. */
+interface PublishedTable {
+  readonly schema: string;
+  readonly name: string;
+  readonly signature: string;
+  readonly needed: ReadonlySet<string>;
+}
+
+/** Returns the tables and views of endpoints, each once. */
+function groupTables(published: readonly Routine[]): ReadonlyMap<string, PublishedTable> {
+  const tables = new Map<string, PublishedTable & { readonly needed: Set<string> }>();
+  for (const { schema, name, signature, table } of published) {
+    if (table === undefined) continue;
+    const key = tableKey(schema, name);
+    const found = tables.get(key) ?? { schema, name, signature, needed: new Set<string>() };
+    tables.set(key, found);
+    for (const privilege of neededPrivileges(table.operation)) found.needed.add(privilege);
   }
+  return tables;
+}
+
+/** Rows to update or delete are found by their columns, and returned rows are read. */
+function neededPrivileges(operation: TableOperation): readonly string[] {
+  if (operation === 'select') return ['select'];
+  if (operation.startsWith('insert')) return operation.endsWith('Returning') ? ['insert', 'select'] : ['insert'];
+  return [operation.startsWith('update') ? 'update' : 'delete', 'select'];
+}
+
+interface MissingPrivilege {
+  readonly privilege: string;
+  readonly grant: string;
+  /** The calls that fail. */
+  readonly calls: string;
+}
+
+function lackOfSchema(schema: string, { schemas }: MissingPrivileges): MissingPrivilege | null {
+  if (!schemas.has(schema)) return null;
+  const object = `schema ${display(schema)}`;
+  return { privilege: `USAGE on the ${object}`, grant: `usage on ${object}`, calls: 'its calls' };
+}
+
+function lackOfRoutine(
+  { schema, name, kind, parameters, signature }: Routine,
+  missing: MissingPrivileges,
+): MissingPrivilege | null {
+  const ofSchema = lackOfSchema(schema, missing);
+  if (ofSchema !== null) return ofSchema;
   const types = parameters.map(({ type }) => type.oid);
-  if (table !== undefined || !missing.routines.has(routineKey(schema, name, types))) return null;
-  return { privilege: `EXECUTE on this ${kind}`, grant: `execute on ${kind} ${signature}` };
+  if (!missing.routines.has(routineKey(schema, name, types))) return null;
+  return { privilege: `EXECUTE on this ${kind}`, grant: `execute on ${kind} ${signature}`, calls: 'its calls' };
+}
+
+/** @param hasOneRole whether all callers have the role; where roles differ, an anonymous one often may only read */
+function lackOfTable(
+  { schema, name, needed }: PublishedTable,
+  missing: MissingPrivileges,
+  hasOneRole: boolean,
+): MissingPrivilege | null {
+  const ofSchema = lackOfSchema(schema, missing);
+  if (ofSchema !== null) return ofSchema;
+  const lacks = (missing.tables.get(tableKey(schema, name)) ?? []).filter(
+    (privilege) => needed.has(privilege) && (hasOneRole || privilege === 'select'),
+  );
+  if (lacks.length === 0) return null;
+  const list = lacks.join(', ');
+  return {
+    privilege: `${list.toUpperCase()} on this table`,
+    grant: `${list} on table ${display(schema)}.${display(name)}`,
+    calls: 'the calls that need it',
+  };
 }

@@ -78,6 +78,7 @@ function createProblemOptions(options: ResolvedOptions): RequestPipeline['proble
     format: options.errorFormat,
     showDatabaseMessage: options.returnGatewayExceptionMessage,
     showRowDetails: options.returnRowDetails,
+    explainPrivileges: !options.authentication.production && process.env['NODE_ENV'] !== 'production',
     mappedCodes: { ...sqlstateStatuses, ...options.postgreSqlErrorCodeToHttpStatusCodeMapping },
   };
 }

@@ -110,7 +110,9 @@ export async function loadEndpoints(
   const reachable = await listReachable(adapted.endpoints, { sources, routines }, services, options);
   await report(reachable.diagnostics, options, observe);
   const endpoints = Object.freeze(reachable.endpoints);
-  const checked = await checkCatalog(connections.main, { routines, sources, endpoints }, options, observe);
+  const hasSchemes = services.authentication.access.schemes.length > 0;
+  const snapshot = { routines, sources, endpoints, hasSchemes };
+  const checked = await checkCatalog(connections.main, snapshot, options, observe);
   await report(checked, options, observe);
   await runHook('endpointsCreated', () => options.endpointsCreated?.(endpoints));
   const { length: count } = endpoints;

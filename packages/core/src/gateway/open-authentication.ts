@@ -123,6 +123,7 @@ export async function openAuthentication(
       claimTypes: parts.claimTypes,
       allowNullHash: authentication.allowNullHash,
       serializeResponse: authentication.serializeAuthEndpointsResponse,
+      verificationFailedStatus: authentication.passwordVerificationFailedStatus,
       verificationFailedCommand: authentication.passwordVerificationFailedCommand,
       verificationSucceededCommand: authentication.passwordVerificationSucceededCommand,
       command: (sql, values) => parts.query(sql, values),
@@ -258,7 +259,8 @@ async function openRing(
   if (options.production && ring.warnings.length > 0) {
     throw new OptionsError(`not for production: ${ring.warnings.join(' ')}`);
   }
-  for (const message of [...ring.warnings, ...sessions.warnings])
+  // The reuse of refresh tokens concerns the scheme that issues them.
+  for (const message of [...ring.warnings, ...(options.bearer === false ? [] : sessions.warnings)])
     observe({ kind: 'start-warning', code: 'authentication', message });
   return ring;
 }

@@ -2,7 +2,8 @@ import { CallCancelled, type Database, DatabaseError, type Value } from '../post
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { selectDatabase } from './execute.ts';
+import { selectDatabase, selectRole } from './execute.ts';
+import { isMissingPrivilege, privilegeHint } from './privilege-hint.ts';
 import { type Constraints, withFieldErrors } from './field-errors.ts';
 import type { RequestInput } from './parse/parse-input.ts';
 import type { Problem } from '../http/problem.ts';
@@ -44,12 +45,32 @@ export async function handleError(
   const general = toProblem(error, { ...problemContext(endpoint, failed, pipeline), invalidParameter });
   const ownProblem =
     endpoint?.fieldErrors === undefined ? general : addFieldErrors(general, error, { ...failed, endpoint, pipeline });
+  const hint = await findPrivilegeHint(error, failed.call, { database, pipeline });
   const { pointer = null } = failed;
-  const problem = pointer === null ? ownProblem : ownProblem.withMembers({ pointer });
+  const members = { ...(hint === null ? {} : { hint }), ...(pointer === null ? {} : { pointer }) };
+  const problem = hint === null && pointer === null ? ownProblem : ownProblem.withMembers(members);
   const correlationId = problem.status >= 500 || !problemOptions.showDatabaseMessage ? request.id : null;
   const cause = error instanceof Error ? error : new Error(String(error));
   observe({ kind: 'request-failed', request, endpoint, status: problem.status, correlationId, error: cause });
   return problemResponse(problem, correlationId, selectFormat(failed, problemOptions));
+}
+
+/** Returns which role lacks which privilege, during development; null for other errors. */
+async function findPrivilegeHint(
+  error: unknown,
+  call: ExecutableCall | null,
+  { database, pipeline }: { readonly database: Database; readonly pipeline: RequestPipeline },
+): Promise<string | null> {
+  const { explainPrivileges } = pipeline.problemOptions;
+  if (!explainPrivileges || call === null || !(error instanceof DatabaseError)) return null;
+  if (!isMissingPrivilege(error.diagnostics)) return null;
+  try {
+    const role = selectRole(pipeline, call) ?? (await database.query('select current_user', []))[0]![0]!;
+    return privilegeHint(error.diagnostics, role);
+  } catch {
+    // The hint is for the developer: without a connection, the error goes out as it is.
+    return null;
+  }
 }
 
 /** All endpoints of a path have one dialect. */

@@ -43,6 +43,22 @@ describe('a NULL hash', () => {
     await gateway.close();
   });
 
+  test('with passwordVerificationFailedStatus 401, all of them are a refused login', async () => {
+    const gateway = await startGateway(sql, {
+      authentication: { cookie: true, passwordVerificationFailedStatus: 401 },
+    });
+    for (const name of ['ada', 'invited', 'nobody']) {
+      // oxlint-disable-next-line no-await-in-loop
+      const { status, body } = await gateway.send('POST /api/login', { body: { name, password: 'wrong' } });
+      expect([name, status, JSON.parse(body)]).toEqual([
+        name,
+        401,
+        { type: 'urn:pgway:problem:unauthenticated', title: 'The login was refused', status: 401 },
+      ]);
+    }
+    await gateway.close();
+  });
+
   test('with allowNullHash the database has verified the password itself', async () => {
     const gateway = await startGateway(sql, { authentication: { cookie: true, allowNullHash: true } });
     const login = async (name: string, password: string): Promise<number> =>

@@ -141,6 +141,11 @@ test('a role that may not call what is published', async () => {
     comment on function open is 'HTTP';
     create function kept(_a int, _b text[]) returns int language sql stable as $$ select 1 $$;
     comment on function kept is 'HTTP';
+    create table secret (id int primary key, title text);
+    comment on table secret is 'HTTP';
+    create table readable (id int primary key, title text);
+    comment on table readable is 'HTTP';
+    grant select (title) on readable to ${role};
     create function signed_in(_a int) returns int language sql stable as $$ select 1 $$;
     comment on function signed_in is 'HTTP
     authorize';
@@ -152,7 +157,7 @@ test('a role that may not call what is published', async () => {
   const toldWith = async (options: object, connectionString = database.connectionString) => {
     const gateway = await createGateway({
       connectionString,
-      sourcesCreated: (sources) => void sources.push(crudSource({ crudTypes: 'select' })),
+      sourcesCreated: (sources) => void sources.push(crudSource({ crudTypes: ['select', 'delete'] })),
       ...options,
     });
     await gateway.close();
@@ -167,6 +172,7 @@ test('a role that may not call what is published', async () => {
         "warning missing-privilege public.kept(_a integer, _b text[]) null: the role "web" has no EXECUTE on this function, so its calls get a 403; grant execute on function public.kept(_a integer, _b text[]) to "web"",
         "warning missing-privilege public.run(_a integer) null: the role "web" has no EXECUTE on this procedure, so its calls get a 403; grant execute on procedure public.run(_a integer) to "web"",
         "warning missing-privilege select closed.thing null: the role "web" has no USAGE on the schema "closed", so its calls get a 403; grant usage on schema "closed" to "web"",
+        "warning missing-privilege select public.secret null: the role "web" has no SELECT on this table, so the calls that need it get a 403; grant select on table "public"."secret" to "web"",
       ]
     `);
     const asRole = `${database.connectionString}?options=${encodeURIComponent(`-c role=${role}`)}`;
@@ -175,6 +181,8 @@ test('a role that may not call what is published', async () => {
       'warning missing-privilege public.kept(_a',
       'warning missing-privilege public.run(_a',
       'warning missing-privilege public.signed_in(_a',
+      'warning missing-privilege select',
+      'warning missing-privilege select',
       'warning missing-privilege select',
     ]);
   } finally {

@@ -212,6 +212,7 @@ const authenticationOptions: OptionValidators<AuthenticationOptions> = {
   databaseRole: nullable(optionGroup(databaseRole, ['claim'])),
   passwordHasher: nullable(objectWithMethods<PasswordHasher>('hash', 'verify', 'verifyDummy')),
   allowNullHash: boolean,
+  passwordVerificationFailedStatus: integer({ min: 400, max: 499 }),
   passwordVerificationFailedCommand: nullable(string),
   passwordVerificationSucceededCommand: nullable(string),
   serializeAuthEndpointsResponse: boolean,

@@ -117,6 +117,8 @@ export interface AuthenticationOptions extends EndpointAuthenticationOptions {
    * verification fails.
    */
   readonly allowNullHash: boolean;
+  /** The status after a wrong password and for an unknown user, where the row has a hash: 401, or another from 400 to 499. Default 404. */
+  readonly passwordVerificationFailedStatus: number;
   /** SQL to run after a wrong password, without delaying the response: `$1` scheme, `$2` user id, `$3` user name. */
   readonly passwordVerificationFailedCommand: string | null;
   /** SQL to run after a correct password, with the same parameters. */
@@ -169,6 +171,7 @@ export const authenticationDefaults: AuthenticationOptions = Object.freeze({
   databaseRole: null,
   passwordHasher: null,
   allowNullHash: false,
+  passwordVerificationFailedStatus: 404,
   passwordVerificationFailedCommand: null,
   passwordVerificationSucceededCommand: null,
   serializeAuthEndpointsResponse: false,

@@ -37,6 +37,13 @@ const login = {
     false,
     'A NULL hash of a login or a challenge command means that the database has verified the password; false: the verification fails.',
   ),
+  passwordVerificationFailedStatus: z
+    .number()
+    .int()
+    .min(400)
+    .max(499)
+    .default(404)
+    .describe('The status after a wrong password and for an unknown user, where the row has a hash; 401 is what browsers and clients expect.'),
   passwordVerificationFailedCommand: optionalText(
     'SQL to run after a wrong password, without delaying the response: `$1` scheme (if the row has one), `$2` user id, `$3` user name.',
   ),
