@@ -61,6 +61,8 @@ export interface SqlSessionsOptions {
    * refreshes = $2::int and ended is null returning true`. Null: this instance alone detects the reuse of a refresh token.
    */
   readonly refresh?: string | null;
+  /** Whether a scheme issues refresh tokens. Default true. */
+  readonly hasRefreshTokens?: boolean;
   /** Seconds for which an alive session is cached. Default 5; 0: each request runs the command. */
   readonly cacheSeconds?: number;
   /** The maximum number of cached sessions. Default 10,000. */
@@ -87,13 +89,13 @@ class SqlSessions implements SessionStore {
   readonly #refreshTokenUses: RefreshTokenUses;
 
   constructor(options: SqlSessionsOptions) {
-    const { cacheSeconds = 5, limit = defaultLimit, now = Date.now, refresh = null } = options;
+    const { cacheSeconds = 5, limit = defaultLimit, now = Date.now, refresh = null, hasRefreshTokens = true } = options;
     this.#options = options;
     this.#cacheMs = cacheSeconds * 1000;
     this.#now = now;
     this.#alive = new ExpiringMap(limit, now);
     this.#refreshTokenUses = new RefreshTokenUses(limit, now);
-    this.warnings = refresh === null ? [localReuseWarning] : [];
+    this.warnings = refresh === null && hasRefreshTokens ? [localReuseWarning] : [];
   }
 
   async begin(session: NewSession): Promise<void> {

@@ -52,7 +52,7 @@ function warnOfMissingSchemes(endpoints: readonly Endpoint[], observe: Observer)
   if (closed.length === 0) return;
   const named = closed.slice(0, 3).map(({ method, path }) => `${method} ${path}`);
   const others = closed.length > named.length ? ` and ${closed.length - named.length} more` : '';
-  const message = `${named.join(', ')}${others} need a signed-in caller, but no authentication scheme is enabled, so every call gets a 401; enable cookie, bearer, jwt or basic`;
+  const message = `${named.join(', ')}${others} ${closed.length === 1 ? 'needs' : 'need'} a signed-in caller, but no authentication scheme is enabled, so every call gets a 401; enable cookie, bearer, jwt or basic`;
   observe({ kind: 'start-warning', code: 'no-authentication-scheme', message });
 }
 

@@ -216,11 +216,12 @@ export function openHashRateLimiter({ hashRateLimit }: AuthenticationOptions): R
 
 /** Returns the sessions of commands, or those of this process. */
 export function openSessions(options: AuthenticationOptions, query: CommandRunner): SessionStore {
-  const sessions = options.sessions === null ? memorySessions() : createSqlSessions(options.sessions, query);
+  const sessions =
+    options.sessions === null ? memorySessions() : createSqlSessions(options.sessions, query, options.bearer !== false);
   return options.wrapSessions?.(sessions) ?? sessions;
 }
 
-function createSqlSessions(sessions: SessionOptions, query: CommandRunner): SessionStore {
+function createSqlSessions(sessions: SessionOptions, query: CommandRunner, hasRefreshTokens: boolean): SessionStore {
   const { beginCommand, checkCommand, endCommand, refreshCommand = null, cacheSeconds } = sessions;
   return sqlSessions({
     query,
@@ -228,6 +229,7 @@ function createSqlSessions(sessions: SessionOptions, query: CommandRunner): Sess
     check: checkCommand,
     end: endCommand,
     refresh: refreshCommand,
+    hasRefreshTokens,
     ...(cacheSeconds === undefined ? {} : { cacheSeconds }),
   });
 }
@@ -259,8 +261,7 @@ async function openRing(
   if (options.production && ring.warnings.length > 0) {
     throw new OptionsError(`not for production: ${ring.warnings.join(' ')}`);
   }
-  // The reuse of refresh tokens concerns the scheme that issues them.
-  for (const message of [...ring.warnings, ...(options.bearer === false ? [] : sessions.warnings)])
+  for (const message of [...ring.warnings, ...sessions.warnings])
     observe({ kind: 'start-warning', code: 'authentication', message });
   return ring;
 }

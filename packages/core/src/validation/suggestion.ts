@@ -8,12 +8,20 @@ export function nearestName(name: string, candidates: readonly string[]): string
   const normalized = normalize(name);
   const maxDistance = Math.max(1, Math.min(3, Math.floor(normalized.length / 3)));
   let nearest: string | null = null;
-  let least = maxDistance + 1;
+  let least = maxDistance + 0.75;
   for (const candidate of candidates) {
-    const distance = editDistance(normalized, normalize(candidate));
+    // Of two candidates at one distance, the one with a letter more is likelier than the one with another letter.
+    const distance = editDistance(normalized, normalize(candidate)) - (hasAllLetters(candidate, normalized) ? 0.5 : 0);
     if (distance < least) [nearest, least] = [candidate, distance];
   }
   return nearest;
+}
+
+/** Whether the candidate has all letters of the name, in their order. */
+function hasAllLetters(candidate: string, name: string): boolean {
+  let found = 0;
+  for (const letter of normalize(candidate)) if (letter === name[found]) found++;
+  return found === name.length;
 }
 
 /**

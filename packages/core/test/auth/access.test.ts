@@ -241,6 +241,20 @@ describe('sessions shared by all instances', () => {
     secret: 'a secret of sixteen or more',
   };
 
+  test('only a scheme with refresh tokens warns that their reuse is detected by each instance alone', async () => {
+    const { refreshCommand: _, ...without } = sessions;
+    const warnings = async (scheme: 'cookie' | 'bearer'): Promise<readonly string[]> => {
+      const gateway = await startGateway(sql, { authentication: { [scheme]: true, sessions: without } });
+      const told = gateway.observations.flatMap((one) => (one.kind === 'start-warning' ? [one.message] : []));
+      await gateway.close();
+      return told.filter((message) => message.includes('refresh token'));
+    };
+    expect([await warnings('cookie'), await warnings('bearer')]).toEqual([
+      [],
+      [expect.stringContaining('set the command that counts the refreshes')],
+    ]);
+  });
+
   test.each([
     ['cookie', async (send: Send) => ({ cookie: cookieOf(await send('POST /api/login', login)), ...ownPage })],
     [

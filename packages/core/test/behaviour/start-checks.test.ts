@@ -200,3 +200,56 @@ test('an anonymous role that is not there', async () => {
   await gateway.close();
   expect(warnings).toHaveLength(1);
 });
+
+test('endpoints for signed-in callers, and no scheme that could know one', async () => {
+  const warnings = async (authentication: object): Promise<readonly string[]> => {
+    const gateway = await startGateway(
+      `create function f() returns int language sql stable as $$ select 1 $$; comment on function f is 'HTTP
+       authorize';
+       create function g() returns int language sql stable as $$ select 1 $$; comment on function g is 'HTTP';`,
+      { authentication },
+    );
+    await gateway.close();
+    return gateway.observations.flatMap((one) =>
+      one.kind === 'start-warning' && one.code === 'no-authentication-scheme' ? [one.message] : [],
+    );
+  };
+  expect(await warnings({})).toEqual([
+    'GET /api/f needs a signed-in caller, but no authentication scheme is enabled, so every call gets a 401; enable cookie, bearer, jwt or basic',
+  ]);
+  expect(await warnings({ basic: { user: 'ada', hash: 'x' } })).toEqual([]);
+});
+
+test('a refused call: developers read which role needs which GRANT, clients of a server in production do not', async () => {
+  const role = `pgway_test_${randomBytes(6).toString('hex')}`;
+  const database = await freshDatabase(`
+    create role ${role};
+    create table secret (id int);
+    create function secrets() returns setof secret language sql stable as 'select * from secret';
+    comment on function secrets is 'HTTP';`);
+  const answer = async (production: boolean): Promise<unknown> => {
+    const gateway = await createGateway({
+      connectionString: database.connectionString,
+      authentication: { databaseRole: { claim: 'role', anonymous: role }, production },
+    });
+    const response = await gateway.fetch(new Request('http://localhost/api/secrets'));
+    await gateway.close();
+    return JSON.parse((await response!.text()).replaceAll(role, 'web'));
+  };
+  const problem = {
+    type: 'urn:pgway:problem:database-error',
+    title: 'permission denied for table secret',
+    status: 403,
+    code: '42501',
+  };
+  try {
+    expect(await answer(true)).toEqual(problem);
+    expect(await answer(false)).toEqual({
+      ...problem,
+      hint: 'The call runs as the role "web": grant select, insert, update or delete on table secret to "web". Inside a SECURITY DEFINER function, the role is its owner.',
+    });
+  } finally {
+    await database.query(`drop owned by ${role}; drop role ${role}`);
+    await database.drop();
+  }
+});

@@ -345,8 +345,9 @@ describe('filters', () => {
   });
 
   test.each([
-    ['id=2', 'PGRST100', '"2" is no operator'],
-    ['id=like2.x', 'PGRST100', 'is no operator; the operators are eq, neq'],
+    ['id=2', 'PGRST100', '"2" is not an operator'],
+    ['title=lke.x', 'PGRST100', '"lke" is not an operator; did you mean like? the operators are eq'],
+    ['id=like2.x', 'PGRST100', 'is not an operator; did you mean like? the operators are eq, neq'],
     ['id=eq', 'PGRST100', '"." is expected after the operator "eq"'],
     ['id=is.maybe', 'PGRST100', '"is" takes null, not_null, true, false, unknown'],
     ['id=is.true', '42883', ''],

@@ -43,7 +43,9 @@ const login = {
     .min(400)
     .max(499)
     .default(404)
-    .describe('The status after a wrong password and for an unknown user, where the row has a hash; 401 is what browsers and clients expect.'),
+    .describe(
+      'The status after a wrong password and for an unknown user, where the row has a hash; 401 is what browsers and clients expect.',
+    ),
   passwordVerificationFailedCommand: optionalText(
     'SQL to run after a wrong password, without delaying the response: `$1` scheme (if the row has one), `$2` user id, `$3` user name.',
   ),

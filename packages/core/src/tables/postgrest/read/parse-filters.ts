@@ -8,6 +8,7 @@ import {
   type OrderTerm,
 } from './query.ts';
 import type { Problem } from '../../../ports/ports.ts';
+import { nearestName } from '../../../validation/suggestion.ts';
 import { queryProblem } from '../postgrest-problem.ts';
 import { Scanner } from './scanner.ts';
 
@@ -113,6 +114,12 @@ function parseOperation(scanner: Scanner): Operation {
   return { negated, operator, quantifier: modifier, language: null };
 }
 
+function suggestion(name: string): string {
+  // Longer texts resemble none.
+  const nearest = name.length > 20 ? null : nearestName(name, filterOperators);
+  return nearest === null ? '' : `did you mean ${nearest}? `;
+}
+
 function unknownOperator(parameter: string, name: string): Problem {
   return queryProblem({
     code: 'PGRST100',
@@ -120,7 +127,7 @@ function unknownOperator(parameter: string, name: string): Problem {
     details:
       name === ''
         ? 'an operator is expected, as in eq.1'
-        : `"${name}" is no operator; the operators are ${filterOperators.join(', ')}`,
+        : `"${name.slice(0, 40)}" is not an operator; ${suggestion(name)}the operators are ${filterOperators.join(', ')}`,
   });
 }
 
