@@ -145,10 +145,13 @@ test('without a terminal, nothing is asked', async () => {
 
 test('the built program has what --endpoints needs of the server', async () => {
   const folder = await folderWith({
-    'pgway.json': { gateway: { commentsMode: 'parseAll', urlPathPrefix: '${PREFIX:/v1}' }, crud: { routines: false } },
+    'pgway.json': {
+      gateway: { commentsMode: 'parseAll', urlPathPrefix: '${PREFIX:/v1}' },
+      crud: { enabled: true, routines: false },
+    },
     '.env': 'PREFIX=/v2',
   });
-  expect(await runProgram(['--endpoints', '--tables', 'hour', '-c', database.connectionString], { folder })).toEqual({
+  expect(await runProgram(['--endpoints', 'hour', '-c', database.connectionString], { folder })).toEqual({
     code: 0,
     stdout: `GET /v2/hours
   routine        select public.hours  published by commentsMode parseAll, which publishes every routine, from the source crud

@@ -48,7 +48,7 @@ export async function gatewayOptions(
     ...commandOptions,
     ...(shared === undefined ? {} : sharedOptions(configuration, shared)),
     sourcesCreated: (sources) => {
-      if (crud.enabled) addTableSource(sources, crud);
+      addTableSource(sources, crud, gateway.commentsMode);
       wrapSources?.(sources);
     },
   };
@@ -92,9 +92,14 @@ function cacheOptions({ gateway, redisCache: options }: Configuration): Pick<Gat
   return url === null || !gateway.cacheEnabled ? {} : { defaultRoutineCache: redisCache({ ...options, url }) };
 }
 
-/** Adds tables and views to the sources, or replaces the routines with them. */
-function addTableSource(sources: EndpointSource[], crud: Configuration['crud']): void {
-  const { enabled: _, routines, ...options } = crud;
+/** Adds tables and views to the sources, or replaces the routines with them. Without a setting, their comment opts in. */
+function addTableSource(
+  sources: EndpointSource[],
+  { enabled, routines, ...options }: Configuration['crud'],
+  generalMode: Configuration['gateway']['commentsMode'],
+): void {
+  if (enabled === false || (enabled === null && generalMode === 'ignore')) return;
+  const commentsMode = options.commentsMode ?? (enabled === null ? 'onlyWithHttpTag' : null);
   if (!routines) sources.length = 0;
-  sources.push(crudSource(options));
+  sources.push(crudSource({ ...options, commentsMode }));
 }

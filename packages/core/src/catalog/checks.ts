@@ -15,15 +15,15 @@ export async function readSchemaNames(database: Database): Promise<readonly stri
 }
 
 /** The reason why an object with an `HTTP` line is not an endpoint. */
-export type UnsupportedObjectKind = 'aggregate' | 'window' | 'language' | 'partition';
+export type UnsupportedObjectKind = 'aggregate' | 'window' | 'language' | 'partition' | 'table';
 
 export interface UnsupportedObject {
   readonly kind: UnsupportedObjectKind;
   /** The qualified name; for a routine, with its arguments. */
   readonly signature: string;
   readonly comment: string;
-  /** The language of a routine, the parent of a partition. */
-  readonly detail: string;
+  /** The language of a routine, the parent of a partition; null for a table. */
+  readonly detail: string | null;
 }
 
 const unsupportedObjectsSql = `select case p.prokind when 'a' then 'aggregate' when 'w' then 'window' else 'language' end,
@@ -39,13 +39,17 @@ const unsupportedObjectsSql = `select case p.prokind when 'a' then 'aggregate' w
     and not exists (
       select from pg_depend e where e.classid = 'pg_proc'::regclass and e.objid = p.oid and e.deptype = 'e')
 union all
-  select 'partition', format('%s.%s', n.nspname, c.relname), d.description, i.inhparent::regclass::text
+  select case when c.relispartition then 'partition' else 'table' end, format('%s.%s', n.nspname, c.relname), d.description,
+    i.inhparent::regclass::text
   from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
-    join pg_inherits i on i.inhrelid = c.oid
+    left join pg_inherits i on i.inhrelid = c.oid and c.relispartition
     join pg_description d on d.objoid = c.oid and d.classoid = 'pg_class'::regclass and d.objsubid = 0
-  where c.relispartition and d.description ~* 'http'
+  where c.relkind in ('r', 'p', 'v', 'm', 'f') and d.description ~* 'http'
+    and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
     and ${filterCondition('n.nspname::text', 'c.relname::text')}
+    and not exists (
+      select from pg_depend e where e.classid = 'pg_class'::regclass and e.objid = c.oid and e.deptype = 'e')
 order by 2`;
 
 /** Returns objects with "http" in their comment that no source lists. */
@@ -58,7 +62,7 @@ export async function readUnsupportedObjects(
     kind: kind as UnsupportedObjectKind,
     signature: signature!,
     comment: comment!,
-    detail: detail!,
+    detail: detail ?? null,
   }));
 }
 

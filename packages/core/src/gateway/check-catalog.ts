@@ -82,10 +82,15 @@ async function checkUnsupportedObjects(
   const hasSource = (name: string): boolean => sources.some((source) => source.name === name);
   if (options.commentsMode === 'ignore' || options.query !== null) return [];
   const found = await readUnsupportedObjects(database, options);
+  const hasTables = hasSource('crud') || hasSource('postgrest');
+  const isReported = ({ kind }: UnsupportedObject): boolean => {
+    if (kind === 'table') return !hasTables;
+    return kind === 'partition' ? hasTables : hasSource('functions');
+  };
   return found
-    .filter((object) => hasHttpLine(object) && hasSource(object.kind === 'partition' ? 'crud' : 'functions'))
+    .filter((object) => isReported(object) && hasHttpLine(object))
     .map((object) => ({
-      severity: 'error',
+      severity: object.kind === 'table' ? 'warning' : 'error',
       code: 'unpublishable',
       routine: object.signature,
       line: null,
@@ -100,9 +105,11 @@ function unsupportedReason({ kind, detail }: UnsupportedObject): string {
     case 'window':
       return 'a window function cannot be called with request parameters; publish a function that uses it';
     case 'language':
-      return `functions of the language ${detail} are not published, as their parameters may have pseudo-types such as internal; publish an SQL function that calls it`;
+      return `functions of the language ${detail ?? ''} are not published, as their parameters may have pseudo-types such as internal; publish an SQL function that calls it`;
+    case 'table':
+      return 'tables and views are not published; set crud.enabled of the server, or add crudSource() to the sources of the gateway';
     case 'partition':
-      return `partitions are not published; put the comment on the partitioned table ${detail}`;
+      return `partitions are not published; put the comment on the partitioned table ${detail ?? ''}`;
   }
 }
 

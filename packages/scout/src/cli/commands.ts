@@ -84,7 +84,7 @@ export const commands: readonly Command[] = [
     name: 'endpoints',
     aliases: [],
     operand: { name: 'filter', isOptional: true },
-    options: ['connection', 'json', 'all', 'tables'],
+    options: ['connection', 'json', 'all'],
     description: 'print the HTTP endpoint of each routine with the reasons, by the settings of pgway.json',
     isLong: true,
     load: async () => (await import('../endpoints/endpoints-command.ts')).runEndpoints,

@@ -1,14 +1,5 @@
 /** The table of options: arguments, help and completion are derived from it. */
-export type OptionName =
-  | 'connection'
-  | 'json'
-  | 'no-owner'
-  | 'no-grants'
-  | 'output'
-  | 'yes'
-  | 'regex'
-  | 'all'
-  | 'tables';
+export type OptionName = 'connection' | 'json' | 'no-owner' | 'no-grants' | 'output' | 'yes' | 'regex' | 'all';
 
 export interface Option {
   readonly short: string | null;
@@ -28,7 +19,6 @@ export const options: Readonly<Record<OptionName, Option>> = {
   yes: { short: null, value: null, description: 'do not ask' },
   regex: { short: null, value: null, description: 'the expression is a regular expression' },
   all: { short: null, value: null, description: 'also routines without an endpoint, with the reason' },
-  tables: { short: null, value: null, description: 'also the endpoints of tables and views' },
   'no-owner': { short: null, value: null, description: 'definitions without owners' },
   'no-grants': { short: null, value: null, description: 'definitions without privileges' },
 };

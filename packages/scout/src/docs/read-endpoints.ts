@@ -12,10 +12,11 @@ export interface Endpoints {
 
 /** Reads the endpoints that the gateway creates for routines, with the settings of the working folder. */
 export async function readEndpoints({ process, progress }: CommandContext, connection: Connection): Promise<Endpoints> {
-  const { explanations, warnings } = await readExplanations(
-    { process, progress, withConnection: (use) => use(connection) },
-    { hasTables: false },
-  );
+  const { explanations, warnings } = await readExplanations({
+    process,
+    progress,
+    withConnection: (use) => use(connection),
+  });
   const found = explanations.flatMap(({ routine, endpoint, values }) => {
     if (endpoint === null) return [];
     const authorization = values.find(({ name }) => name === 'authorization')?.value ?? '';

@@ -16,7 +16,7 @@ import { readExplanations } from './read-explanations.ts';
 export async function runEndpoints(context: CommandContext): Promise<number> {
   const { process, operands, options } = context;
   const filter = operands.join(' ').trim() || null;
-  const { explanations, warnings } = await readExplanations(context, { hasTables: options.has('tables') });
+  const { explanations, warnings } = await readExplanations(context);
   for (const warning of warnings) process.stderr.write(`warning: ${escapeControlCharacters(warning)}\n`);
   const shown = selectExplanations(explanations, filter, options.has('all'));
   if (options.has('json')) process.stdout.write(explanationsJson(shown));

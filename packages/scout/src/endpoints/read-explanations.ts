@@ -11,11 +11,6 @@ import type { CommandContext } from '../command/command-context.ts';
 import { CommandError, UsageError } from '../process/errors.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 
-export interface ExplanationOptions {
-  /** Whether tables and views have endpoints, also where the settings do not say so. */
-  readonly hasTables: boolean;
-}
-
 export interface Explanations {
   /** Of each routine, in the order of the catalog. */
   readonly explanations: readonly EndpointExplanation[];
@@ -27,19 +22,16 @@ export interface Explanations {
  * Explains the endpoints of the selected database. The gateway reads the catalog as at its start, and connects to no other service.
  * @throws UsageError for invalid settings; CommandError when the database cannot be read
  */
-export async function readExplanations(
-  { process, progress, withConnection }: Pick<CommandContext, 'process' | 'progress' | 'withConnection'>,
-  options: ExplanationOptions,
-): Promise<Explanations> {
+export async function readExplanations({
+  process,
+  progress,
+  withConnection,
+}: Pick<CommandContext, 'process' | 'progress' | 'withConnection'>): Promise<Explanations> {
   const { configuration, warnings } = await loadSettings(process);
-  const { crud } = configuration;
   const explanations: EndpointExplanation[] = [];
   const read = async ({ settings }: { readonly settings: ConnectionSettings }): Promise<void> => {
     progress.show('reading endpoints');
-    const described = withoutServices({
-      ...configuration,
-      crud: { ...crud, enabled: crud.enabled || options.hasTables },
-    });
+    const described = withoutServices(configuration);
     const gateway = await openGateway({
       ...(await gatewayOptions(described, '', {
         strict: false,

@@ -123,11 +123,10 @@ test('each endpoint with its values and the lines of its comment, errors include
   `);
 });
 
-test('--tables adds the endpoints of tables, without a settings file', async () => {
+test('the endpoints of tables are explained, without a settings file too', async () => {
   const folder = await folderWith({});
 
-  expect(await endpoints(['select shop.film'], { folder })).toMatchObject({ code: 1, stdout: '' });
-  const { code, stdout } = await endpoints(['select shop.film', '--tables'], { folder });
+  const { code, stdout } = await endpoints(['select shop.film'], { folder });
   expect({ code, stdout }).toMatchInlineSnapshot(`
     {
       "code": 0,
@@ -199,7 +198,9 @@ test('other services are not used, and no keys are stored', async () => {
 });
 
 test('--json: the explanations as data, without password hashes', async () => {
-  const { code, stdout } = await endpoints(['se', '--json']);
+  const { code, stdout } = await endpoints(['se', '--json'], {
+    folder: await folderWith({ 'pgway.json': JSON.stringify({ crud: { enabled: false } }) }),
+  });
 
   expect([code, isPlain(stdout)]).toEqual([1, true]);
   expect(JSON.parse(stdout)).toMatchObject([

@@ -92,7 +92,7 @@ describe('details', () => {
       database: { status: 'ok', milliseconds: expect.any(Number) },
       pool: {
         status: 'ok',
-        pools: [{ connection: null, size: 3, open: 2, idle: 2, waiting: 0, maxWaiting: 10_000, acquireTimeouts: 0 }],
+        pools: [{ connection: null, size: 3, open: 3, idle: 3, waiting: 0, maxWaiting: 10_000, acquireTimeouts: 0 }],
       },
       catalog: { status: 'ok', loadedAt: expect.any(String), ageSeconds: expect.any(Number), endpoints: 3 },
     },

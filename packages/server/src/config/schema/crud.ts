@@ -27,7 +27,13 @@ const urlPattern = (byDefault: string, operation: string): z.ZodDefault<z.ZodStr
 /** The section `crud`: tables and views as endpoints. */
 export const crudSection = z
   .strictObject({
-    enabled: flag(false, 'Publishes tables and views whose comment has an `HTTP` line.'),
+    enabled: z
+      .boolean()
+      .nullable()
+      .default(null)
+      .describe(
+        'Publishes tables and views. Null: only those whose comment has an `HTTP` line, unless `gateway.commentsMode` is `ignore`. True: those that `commentsMode` selects. False: none.',
+      ),
     routines: flag(true, 'Publishes routines as well; false: tables and views only.'),
     crudTypes: z
       .array(z.enum(crudTypes))
