@@ -14,18 +14,39 @@ const minServerVersion = 130_000;
 /** Milliseconds. */
 const maxRetryDelay = 1_000;
 
+/** How servers are checked. */
+interface ServerCheck {
+  /** Seconds for which the connection to the main database is retried. */
+  readonly startRetry: number;
+  /** A query of the host in place of that of the catalog, which may suit an older server; null: there is none. */
+  readonly query: string | null;
+  readonly observe: Observer;
+}
+
 /**
  * Connects to every database, and checks its version. The main database must respond; a named one may become available later.
- * @param retrySeconds how long to retry the connection to the main database
  * @throws StartError
  */
 export async function checkServers(
   { main, named }: { readonly main: Database; readonly named: ReadonlyMap<string, Database> },
-  retrySeconds: number,
-  observe: Observer,
+  check: ServerCheck,
 ): Promise<void> {
-  await checkServer(main, retrySeconds, observe);
-  await checkNamedServers(named, observe);
+  await checkServer(main, check);
+  await checkNamedServers(named, { ...check, startRetry: 0 });
+}
+
+/**
+ * Checks the version of a server.
+ * @throws StartError for one that is too old, unless a query of the host reads its routines
+ */
+export function checkVersion(
+  { number, text }: { readonly number: number; readonly text: string },
+  { query, observe }: Pick<ServerCheck, 'query' | 'observe'>,
+): void {
+  if (number >= minServerVersion) return;
+  if (query === null) throw new StartError(`the server is PostgreSQL ${text}; the gateway needs version 13 or newer`);
+  const message = `the server is PostgreSQL ${text}; the gateway is tested with version 13 and newer. The option query reads the routines; tables, replicas and idempotency keys need version 13`;
+  observe({ kind: 'start-warning', code: 'old-server', message });
 }
 
 /**
@@ -33,17 +54,11 @@ export async function checkServers(
  * @param connection its name, null for the main one
  * @throws StartError for a version that is too old
  */
-async function checkServer(
-  database: Database,
-  retrySeconds: number,
-  observe: Observer,
-  connection: string | null = null,
-): Promise<void> {
-  const deadline = performance.now() + retrySeconds * 1_000;
+async function checkServer(database: Database, check: ServerCheck, connection: string | null = null): Promise<void> {
+  const { startRetry, observe } = check;
+  const deadline = performance.now() + startRetry * 1_000;
   const [versionNumber, version, role, isSuperuser, bypassesRls] = await readServer(database, deadline);
-  if (Number(versionNumber) < minServerVersion) {
-    throw new StartError(`the server is PostgreSQL ${version}; the gateway needs version 13 or newer`);
-  }
+  checkVersion({ number: Number(versionNumber), text: version ?? '' }, check);
   if (isSuperuser !== 't' && bypassesRls !== 't') return;
   const privilege = isSuperuser === 't' ? 'a superuser' : 'exempt from row-level security';
   const where = connection === null ? '' : ` on the connection "${connection}"`;
@@ -52,14 +67,14 @@ async function checkServer(
 }
 
 /** An unreachable named database is a warning. Its endpoints respond 503 meanwhile. */
-async function checkNamedServers(named: ReadonlyMap<string, Database>, observe: Observer): Promise<void> {
+async function checkNamedServers(named: ReadonlyMap<string, Database>, check: ServerCheck): Promise<void> {
   const checks = [...named].map(async ([name, database]) => {
     try {
-      await checkServer(database, 0, observe, name);
+      await checkServer(database, check, name);
     } catch (error) {
       if (error instanceof StartError) throw error;
       const message = `the connection "${name}" cannot be used yet: ${toStartError(error).message}`;
-      observe({ kind: 'start-warning', code: 'connection-unavailable', message });
+      check.observe({ kind: 'start-warning', code: 'connection-unavailable', message });
     }
   });
   await Promise.all(checks);

@@ -59,7 +59,7 @@ export async function openServices(
     await opened.rateLimits?.close();
   };
   try {
-    await checkServers(connections, options.startRetry, observe);
+    await checkServers(connections, { startRetry: options.startRetry, query: options.query, observe });
     const shared = tenant?.authentication ?? null;
     const authentication =
       shared !== null && 'access' in shared

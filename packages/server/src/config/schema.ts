@@ -112,6 +112,15 @@ export const configurationSchema = z.strictObject({
     .describe(
       'The number of processes that serve requests; `auto`: one for each core. Null: `auto` in production, else 1, where production is `authentication.production`, or a `host` that is no loopback address. They share the connections of `gateway.poolSize`, of which each needs two.',
     ),
+  threadPoolSize: z
+    .int()
+    .min(1)
+    .max(1024)
+    .nullable()
+    .default(null)
+    .describe(
+      'The threads of a process for passwords, files, compression and look-ups of host names (`UV_THREADPOOL_SIZE` of Node.js), which has 4 of them. With it, requests are served in a worker process also if `workers` is 1: a running process cannot change its threads. Null: as the environment variable says.',
+    ),
   shutdownDelay: z
     .number()
     .min(0)

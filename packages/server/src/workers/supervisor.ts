@@ -12,7 +12,7 @@ import {
   type WorkerStart,
 } from './topics.ts';
 import { WorkerCrash, WorkerStartError } from './worker-errors.ts';
-import type { WorkerHandle } from './worker-handle.ts';
+import type { SpawnWorker, WorkerHandle } from './worker-handle.ts';
 
 /** How to start the workers of one configuration. */
 export interface WorkersPlan {
@@ -24,7 +24,7 @@ export interface WorkersPlan {
 }
 
 export interface SupervisorOptions {
-  readonly spawn: () => WorkerHandle;
+  readonly spawn: SpawnWorker;
   readonly shared: Pick<SharedState, 'add' | 'remove'>;
   readonly log: Readonly<Record<'info' | 'error', (line: string) => void>>;
 }
@@ -168,7 +168,7 @@ export class Supervisor {
   /** @throws WorkerStartError, WorkerCrash */
   async #launch(plan: WorkersPlan, worker: number, announces: boolean): Promise<Member> {
     if (this.#stop.signal.aborted) throw new WorkerCrash('the server stops');
-    const handle = this.#options.spawn();
+    const handle = this.#options.spawn(plan.startOf(worker, announces).configuration);
     const member: Member = { worker, plan, handle, state: 'starting', runningSince: 0, missedPings: 0 };
     this.#members.add(member);
     this.#options.shared.add(handle.channel);

@@ -6,7 +6,7 @@ import { isProduction } from '../authentication-options.ts';
 const minPoolSize = 2;
 
 export interface WorkerCount {
-  /** 1: the server runs in this process. */
+  /** 1: the server runs in this process, unless `threadPoolSize` needs another one. */
   readonly count: number;
   /** Why there are fewer than configured; null: there are not. */
   readonly warning: string | null;
