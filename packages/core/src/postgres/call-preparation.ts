@@ -74,12 +74,12 @@ export class CallPreparation {
     this.#events.enqueue(request);
   }
 
-  #continue(request: CallRequest, error: Error | null, { startedAt }: PipelinedRequest): void {
+  #continue(request: CallRequest, error: Error | null, { earliestStart }: PipelinedRequest): void {
     this.waiting--;
     if (error instanceof ConnectionLost && request.isUndelivered && this.#events.requeue(request)) return;
     if (error !== null && request.takeRetry(error)) return this.startAgain(request);
     // Another call may have closed one of the statements in the meantime.
     if (error === null && !request.isObsolete) this.start(request);
-    else request.prepareFailed(error, startedAt);
+    else request.prepareFailed(error, earliestStart);
   }
 }

@@ -25,6 +25,10 @@ const readOnlySqlTransaction = '25006';
 const connectionException = '08';
 /** PostgreSQL's function that warns of a commit whose wait for a synchronous standby was cancelled. */
 const syncRepWait = 'SyncRepWaitForLSN';
+/** PostgreSQL's function that raises the errors of `statement_timeout` and of cancel requests. */
+const processInterrupts = 'ProcessInterrupts';
+/** The message of PostgreSQL for a cancel request, unless `lc_messages` translates it. */
+const cancelledByRequest = 'canceling statement due to user request';
 /** A statement that is cancelled after this part of its timeout counts as timed out: the clocks differ a little. */
 const timeoutTolerance = 0.9;
 
@@ -252,6 +256,7 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   /** Fails the call: its statements could not be prepared, or the call became obsolete in the meantime. */
   prepareFailed(error: Error | null, startedAt: number): void {
     this.startedAt = startedAt;
+    this.sentBehind = null;
     this.error = error ?? this.#timeoutError();
     this.#retry = null;
     this.readyForQuery(performance.now(), null);
@@ -295,8 +300,8 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
 
   #timeoutOr(error: Error, now: number): Error {
     if (error instanceof DatabaseError && isRefusedByGuard(error.diagnostics)) return this.#routineChanged(error);
-    const { timeout, startedAt } = this;
-    const elapsed = this.hasTimedOut ? Infinity : now - startedAt;
+    const { timeout, earliestStart } = this;
+    const elapsed = this.hasTimedOut ? Infinity : now - earliestStart;
     return isTimeout(error, { timeout, elapsed }) ? this.#timeoutError() : error;
   }
 
@@ -311,16 +316,21 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
 }
 
 /**
- * Returns whether an error is that of `statement_timeout`, or of the cancel request of a call that took too long. The SQLSTATE of both is that of
- * any other cancel request.
- * @param time `timeout` is 0 without a timeout; both in milliseconds
+ * Returns whether an error is that of the `statement_timeout` of a call, or of the cancel request of a call that took too long. The SQLSTATE of both
+ * is that of any other cancel request. The message tells them apart; where it is translated, and for a shorter `statement_timeout` of the
+ * database's own code, the time decides.
+ * @param time `timeout` is 0 without a timeout; `elapsed` is at least the time of the statement, and infinite after the cancel request of the
+ *   gateway; both in milliseconds
  */
 export function isTimeout(
   error: Error,
   { timeout, elapsed }: { readonly timeout: number; readonly elapsed: number },
 ): error is DatabaseError {
   if (!(error instanceof DatabaseError) || error.diagnostics.code !== queryCanceled) return false;
-  return elapsed === Infinity || (timeout > 0 && elapsed >= timeout * timeoutTolerance);
+  if (elapsed === Infinity) return true;
+  const { message, routine = processInterrupts } = error.diagnostics;
+  if (message === cancelledByRequest || routine !== processInterrupts) return false;
+  return timeout > 0 && elapsed >= timeout * timeoutTolerance;
 }
 
 /**

@@ -36,7 +36,9 @@ export class Pipeline {
   /** Adds a request: ends the messages that were written for it with a Sync. */
   push(request: PipelinedRequest): void {
     this.writer.sync();
-    if (this.requests.length === 0) request.startedAt = performance.now();
+    const [first] = this.requests;
+    if (first === undefined) request.startedAt = performance.now();
+    request.sentBehind = first === undefined ? null : first.startedAt;
     this.requests.push(request);
     this.#unsent++;
     if (this.#flushing) return;
@@ -88,6 +90,8 @@ const rolledBack: ReadonlySet<string> = new Set(['57P01', '57P05', '25P03', '25P
 export abstract class PipelinedRequest {
   /** The time at which the database began to work on the request, by `performance.now()`; set by the session. */
   startedAt = 0;
+  /** The start of the first request in the pipeline when this one was added behind it; null: it was added to an empty pipeline. */
+  sentBehind: number | null = null;
   /** The index of the statement that the incoming messages belong to. */
   protected step = 0;
   protected phase: 'parse' | 'bind' | 'execute' = 'parse';
@@ -101,6 +105,11 @@ export abstract class PipelinedRequest {
   abstract readonly pending: PendingCall | null;
   /** The number of statements. */
   protected abstract readonly count: number;
+
+  /** A time before which the database has not begun. `startedAt` is later when this process was slow to read the response before. */
+  get earliestStart(): number {
+    return this.sentBehind ?? this.startedAt;
+  }
 
   /** Whether a short call may follow on the connection. */
   get mayBeFollowed(): boolean {

@@ -244,8 +244,7 @@ export class Pool implements Database {
   #open(): void {
     const { open, onNotice: notice } = this.#options;
     this.#opening++;
-    const released = (session: Session): void => this.#handleReleased(session);
-    const closed = (session: Session): void => this.#handleClosed(session);
+    const [released, closed] = [this.#handleReleased.bind(this), this.#handleClosed.bind(this)];
     const requeue = (request: CallRequest, hadStarted = false): boolean => this.#requeue(request, hadStarted);
     open({ released, closed, notice, requeue }).then(
       (session) => this.#handleOpened(session),
@@ -256,8 +255,7 @@ export class Pool implements Database {
   #handleOpened(session: Session): void {
     this.#opening--;
     if (this.#failures > 0 || this.#fillAt === Number.POSITIVE_INFINITY) this.#fillAt = 0;
-    this.#failures = 0;
-    this.#lastFailure = null;
+    [this.#failures, this.#lastFailure] = [0, null];
     this.#sessions.set(session, performance.now() + this.#options.lifetimeMs * (1 - lifetimeJitter * Math.random()));
     if (session.isIdle) this.#handleReleased(session);
     else this.#handleClosed(session);
@@ -334,6 +332,8 @@ export class Pool implements Database {
     const index = this.#idle.findIndex((entry) => entry.session === session);
     if (index !== -1) this.#idle.splice(index, 1);
     if (!session.state.isRetired) this.#fillAt = performance.now() + fillDelayMs;
+    // Calls that may block wait although connections are idle: the lost one may have run such a call, and a new one may not open.
+    if (this.#queue.length > 0) for (const idle of this.#idle.splice(0)) this.#handleReleased(idle.session);
     this.#openIfNeeded();
     this.#fill();
     this.#closeIfIdle();

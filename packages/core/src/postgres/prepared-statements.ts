@@ -1,5 +1,12 @@
 import type { MessageWriter } from './message-writer.ts';
-import { type Statement, type Step, type ConnectionLost, DatabaseError, type Diagnostics } from './port.ts';
+import {
+  type Statement,
+  type Step,
+  ColumnMismatch,
+  type ConnectionLost,
+  DatabaseError,
+  type Diagnostics,
+} from './port.ts';
 import type { CallRequest } from './call-request.ts';
 import { PipelinedRequest } from './pipeline.ts';
 import { ProtocolViolation } from './message-parser.ts';
@@ -80,6 +87,8 @@ export class PreparedStatements {
       done(error);
       // A statement with unexpected columns must not stay under its name.
       if (error !== null) for (const { name } of missing) this.#close(name);
+      // Another routine may have the name now: the next statement must not be bound to the one that was looked up.
+      if (error instanceof ColumnMismatch) for (const statement of missing) this.#writer.routines?.forget(statement);
       this.#evict();
     });
   }

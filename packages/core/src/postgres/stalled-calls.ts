@@ -29,6 +29,7 @@ export class StalledCalls {
   readonly #queue: CallQueue;
   readonly #share: number;
   #isScheduled = false;
+  #isEnding = false;
 
   /**
    * @param sessions the open sessions of the pool
@@ -43,20 +44,30 @@ export class StalledCalls {
 
   /** Called periodically. @param now `performance.now()` */
   check(now: number): void {
+    if (this.#isEnding || this.#findLate(now).length === 0) return;
+    this.#isEnding = true;
+    // When this process was slow, sockets report only after timers that their clients have read.
+    afterPendingEvents(() => {
+      this.#isEnding = false;
+      for (const { session, call } of this.#findLate(performance.now())) session.abandon(call);
+    });
+  }
+
+  /** Returns the calls whose responses end now. */
+  #findLate(now: number): readonly StalledCall[] {
     const waitedMs = now - this.#queue.oldestSince;
     const isAwaited = waitedMs >= minWaitMs;
-    const stalled = this.#find().filter(({ session, call }) => {
+    const [late, stalled]: [StalledCall[], StalledCall[]] = [[], []];
+    for (const found of this.#find()) {
       // Another pool waits for the connection of a retired session.
-      const mustEnd = (isAwaited || session.state.isRetired) && now - call.progressedAt >= maxStallMs;
-      if (mustEnd) session.abandon(call);
-      return !mustEnd;
-    });
+      const isNeeded = isAwaited || found.session.state.isRetired;
+      (isNeeded && now - found.call.progressedAt >= maxStallMs ? late : stalled).push(found);
+    }
     const excess = stalled.length - this.#share;
-    if (!isAwaited || excess <= 0) return;
-    const maxMs = waitedMs < longWaitMs ? maxExcessStallMs : maxExcessStallMsAfterLongWait;
-    for (const { session, call } of stalled.slice(0, excess))
-      if (now - call.progressedAt >= maxMs) session.abandon(call);
+    if (!isAwaited || excess <= 0) return late;
     this.#checkSoon();
+    const maxMs = waitedMs < longWaitMs ? maxExcessStallMs : maxExcessStallMsAfterLongWait;
+    return [...late, ...stalled.slice(0, excess).filter(({ call }) => now - call.progressedAt >= maxMs)];
   }
 
   /** Returns the stalled calls; the one without progress for the longest time comes first. */
@@ -77,4 +88,9 @@ export class StalledCalls {
       this.check(performance.now());
     }, checkIntervalMs).unref();
   }
+}
+
+/** Invokes the callback when the events of sockets that wait have been handled, and those that follow from them. */
+function afterPendingEvents(callback: () => void): void {
+  setImmediate(() => setImmediate(callback));
 }

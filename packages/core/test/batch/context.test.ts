@@ -316,16 +316,21 @@ test('batches that authenticate within their transaction do not wait for the con
   expect(batches.map(({ status, body }) => [status, body])).toEqual(batches.map(() => [200, results]));
 });
 
-test.each([true, false])(
-  'a function that has changed since the load repeats no change; prepared statements: %s',
-  async (preparedStatements) => {
+test.each([
+  [true, 'the connection that has prepared its call'],
+  [true, 'a new connection'],
+  [false, 'the same connection'],
+  [false, 'a new connection'],
+] as const)(
+  'a function that has changed since the load repeats no change; prepared statements: %s, on %s',
+  async (preparedStatements, connection) => {
     const gateway = await startGateway(
       `create table t (i int);
        create function add(_i int) returns int language sql as $$ insert into t values (_i) returning i $$;
        comment on function add is 'HTTP POST';
        create function latest() returns int language sql stable as $$ select max(i) from t $$;
        comment on function latest is 'HTTP GET';`,
-      { batchPath: '/batch', preparedStatements },
+      { batchPath: '/batch', preparedStatements, poolSize: 1 },
     );
     onTestFinished(() => gateway.close());
     const add = (i: unknown): Item => post('/api/add', { i });
@@ -334,6 +339,11 @@ test.each([true, false])(
     await gateway.database.query(`drop function latest();
       create function latest() returns text language sql stable as $$ select 'latest: ' || max(i) from t $$;
       comment on function latest is 'HTTP GET'`);
+    const open = (): number => gateway.gateway.statistics().pools[0]!.open;
+    const isNew = connection === 'a new connection';
+    await gateway.database.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where ${isNew} and datname = current_database() and pid <> pg_backend_pid()`);
+    await expect.poll(open).toBe(isNew ? 0 : 1);
     const { status, body } = await batch(gateway, [add(2), get('/api/latest')]);
     expect([status, body]).toEqual([
       200,

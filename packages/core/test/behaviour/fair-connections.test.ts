@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { startGateway, type TestGateway } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -19,8 +21,9 @@ const waitingForClient = `select from pg_stat_activity
 /** The bytes of `all_rows` are at least so many: more than the buffers of the kernel hold. */
 const largeBytes = 30_000_000;
 
+/** Far above the time of a slow machine, on which each of many responses takes long to fill its buffers. */
 async function serve(poolSize: number): Promise<TestGateway> {
-  const gateway = await startGateway(sql, { poolSize, slowClientTimeout: 600, acquireTimeout: 15 });
+  const gateway = await startGateway(sql, { poolSize, slowClientTimeout: 600, acquireTimeout: 55 });
   onTestFinished(() => gateway.close());
   return gateway;
 }
@@ -64,6 +67,35 @@ test.each([1, 2, 4])('a pool of %i: clients that read receive everything while o
     expect(status).toBe(200);
     expect(body.length).toBeGreaterThan(largeBytes);
   }
+});
+
+/** Sends a request in a thread of its own, and reads nothing until the first message. The thread sends the number of bytes when the response has ended. */
+const readerInThread = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const socket = require('node:net').connect(workerData, '127.0.0.1').pause();
+  socket.write('GET /api/all-rows HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n');
+  let bytes = 0;
+  socket.on('data', (data) => (bytes += data.length));
+  socket.on('error', () => undefined);
+  socket.on('close', () => parentPort.postMessage(bytes));
+  parentPort.once('message', () => socket.resume());
+`;
+
+test('a client that has read while the gateway was busy for seconds receives everything while another call waits', async () => {
+  const gateway = await serve(1);
+  const reader = new Worker(readerInThread, { eval: true, workerData: Number(new URL(gateway.url).port) });
+  onTestFinished(async () => void (await reader.terminate()));
+  const bytes = once(reader, 'message');
+  await expect.poll(() => gateway.database.query(waitingForClient)).toHaveLength(1);
+  const hello = gateway.send('GET /api/hello');
+  await expect.poll(() => statistics(gateway).waiting).toBe(1);
+  // Timers come next, before the events of sockets.
+  await new Promise((resolve) => setImmediate(resolve));
+  reader.postMessage('read');
+  // No event of this process is handled meanwhile.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500);
+  expect((await bytes)[0]).toBeGreaterThan(largeBytes);
+  expect((await hello).body).toBe('hello');
 });
 
 test('a response without progress stays while no call waits', async () => {

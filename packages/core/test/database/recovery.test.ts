@@ -73,6 +73,26 @@ describe('a server without a free connection', () => {
     expect(await rowsOf(asked[1]!)).toEqual([[backend]]);
     expect(problems[0]).toMatch(/^too many connections for role/);
   });
+
+  test('a call that waits for the end of calls that block runs on an idle connection when one of them is lost', async () => {
+    const connectionString = await limited(4);
+    const database = open(connectionString, { poolSize: 4, minPoolSize: 4, shareConnections: false });
+    const lock = await holdLock(db.connectionString, 1);
+    const waits = `select pg_advisory_xact_lock(1)`;
+    await database.query('select 1');
+    await until('all connections are open', () => database.statistics().idle === 4);
+    const asked = Array.from({ length: 4 }, () => ask(database, [waits], { mayBlock: true }));
+    await until('three run', async () => (await lock.waiting()) === 3);
+    const { username } = new URL(connectionString);
+    await db.query(`alter role ${username} connection limit 0`);
+    await db.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where usename = '${username}' and wait_event_type = 'Lock' limit 1`);
+    await until('the fourth has an idle connection', () => database.statistics().waiting === 0);
+    expect(database.statistics()).toMatchObject({ open: 3, acquireTimeouts: 0 });
+    await lock.release();
+    const outcomes = await Promise.all(asked.map((one) => errorOf(one)));
+    expect(outcomes.toSorted()).toEqual(['ConnectionLost', 'done', 'done', 'done']);
+  });
 });
 
 /** The response of a server that is starting: an ErrorResponse to any message. */

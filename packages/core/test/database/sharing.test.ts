@@ -1,7 +1,7 @@
 import { holdLock, useDatabase } from '@pgway/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ask, type Asked, backendOf, errorOf, named, open, rowsOf, until } from './support.ts';
+import { ask, type Asked, backendOf, errorOf, named, open, rowsOf, skipTime, until } from './support.ts';
 
 const db = useDatabase(`
   create table counted (n int);
@@ -183,5 +183,45 @@ describe('a call that waits for a lock', () => {
     expect(await lock.waiting()).toBe(3);
     await lock.release();
     expect(await Promise.all(blocked.map((one) => errorOf(one)))).toEqual(blocked.map(() => 'done'));
+  });
+});
+
+describe('the error of statement_timeout', () => {
+  const limit = named(`select set_config('statement_timeout', $1::text, true)`);
+  const fail = named(`do $$ begin raise 'as a timeout' using errcode = 'query_canceled'; end $$`);
+
+  test('is a timeout although the process was slow to read the response before it', async () => {
+    const database = open(db);
+    await ask(database, [
+      [limit, '0'],
+      [nap, '0'],
+    ]).answer;
+    const before = ask(database, [[nap, '0.2']], { mayShare: true });
+    const late = ask(
+      database,
+      [
+        [limit, '100'],
+        [nap, '20'],
+      ],
+      { mayShare: true, timeout: 100 },
+    );
+    // Behind the callback that sends both: the responses of both wait for the process.
+    await new Promise((resolve) => setImmediate(resolve));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+    expect([await errorOf(before), await errorOf(late)]).toEqual(['done', 'CallTimeout']);
+  });
+
+  test('differs from a cancel request of another session at the same time, and from an error that a statement raises', async () => {
+    const database = open(db);
+    const backend = await backendOf(database);
+    const cancelled = ask(database, [[nap, '20']], { timeout: 10_000 });
+    const isRunning = async (): Promise<boolean> =>
+      (await db.query(`select from pg_stat_activity where pid = ${backend} and wait_event = 'PgSleep'`)).length === 1;
+    await until('the call runs', isRunning);
+    skipTime(10_000);
+    await db.query(`select pg_cancel_backend(${backend})`);
+    expect(await errorOf(cancelled)).toBe('57014');
+    const raised = ask(database, [[fail]], { timeout: 1 });
+    expect(await errorOf(raised)).toBe('57014');
   });
 });

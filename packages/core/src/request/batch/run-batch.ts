@@ -1,4 +1,10 @@
-import { CallCancelled, DatabaseError, type IsolationLevel, RoutineChanged } from '../../postgres/port.ts';
+import {
+  CallCancelled,
+  ColumnMismatch,
+  DatabaseError,
+  type IsolationLevel,
+  RoutineChanged,
+} from '../../postgres/port.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { CompiledEndpoint } from '../compiled-endpoint.ts';
@@ -270,9 +276,14 @@ class Batch {
     return this.#toFailedBatch(culprit.index, culprit.outcome.failed);
   }
 
-  /** PostgreSQL does not commit after an error of its own, such as that of a routine that was created anew. */
+  /**
+   * PostgreSQL does not commit after an error of its own, such as that of a routine that was created anew. Where the columns of a statement differ
+   * when it is prepared, nothing was sent that commits.
+   */
   #toFailedBatch(item: number | null, failed: FailedAttempt): FailedBatch {
-    const isRolledBack = failed.error instanceof DatabaseError || failed.error instanceof RoutineChanged;
+    const { error } = failed;
+    const isUnsent = error instanceof ColumnMismatch && !error.hasRun;
+    const isRolledBack = isUnsent || error instanceof DatabaseError || error instanceof RoutineChanged;
     const mayHaveCommitted = this.#transaction.hasSentCommit && !this.#onlyReads && !isRolledBack;
     return { kind: 'failed', item, failed, mayHaveCommitted };
   }
