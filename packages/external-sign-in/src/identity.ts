@@ -35,18 +35,18 @@ export function withPrimaryEmail(profile: ProviderObject, emails: unknown): Prov
   return { ...profile, email: primary['email'], email_verified: primary['verified'] === true };
 }
 
-/** @throws ProviderError for a profile without an id */
+/** @throws ProviderError for a profile without an id, or with a claim that cannot be stored as it is */
 export function toIdentity(claims: ProviderObject, settings: ProviderSettings): ExternalIdentity {
   // OAuth 2 providers name their users `id`, some of them by a number.
   const subject = claims['sub'] ?? claims['id'];
   const isId = (typeof subject === 'string' && subject !== '') || Number.isSafeInteger(subject);
   if (!isId) throw new ProviderError('invalid-response', 'the profile of the user has no id');
-  requireIntactIdentifiers(claims);
+  const storable = storableClaims(claims);
   const email = textOf(claims['email']);
   return {
     email: email !== null && isVerified(claims, settings) ? email : null,
     name: textOf(claims['name']) ?? textOf(claims['preferred_username']) ?? textOf(claims['login']),
-    json: toJson({ ...claims, sub: String(subject) }),
+    json: JSON.stringify({ ...storable, sub: String(subject) }),
   };
 }
 
@@ -60,23 +60,31 @@ function isVerified(claims: ProviderObject, { preset, trustEmail }: ProviderSett
   return verified === true || verified === 1 || verified === 'true' || verified === '1';
 }
 
-/** Claims that identify a user, a tenant or a session at the provider. */
-const identifiers = ['sub', 'id', 'iss', 'oid', 'tid', 'sid', 'login', 'preferred_username', 'upn', 'email'];
+/** Claims that are shown to people and identify nothing (OpenID Connect Core 1.0, section 5.1; `bio` of GitHub). */
+const displayed: ReadonlySet<string> = new Set(['name', 'given_name', 'family_name', 'middle_name', 'nickname', 'bio']);
 
 /**
- * An identifier without some of its characters would be that of another user.
- * @throws ProviderError for one that PostgreSQL could not store as it is
+ * Returns the claims without displayed texts that PostgreSQL could not store. All others may identify a user, a tenant or a group: without
+ * some of its characters, an identifier would be another one.
+ * @throws ProviderError for another claim with such a text
  */
-function requireIntactIdentifiers(claims: ProviderObject): void {
-  const broken = identifiers.find((name) => {
-    const value = claims[name];
-    return typeof value === 'string' && unstorable.test(value);
-  });
-  if (broken === undefined) return;
-  throw new ProviderError(
-    'invalid-response',
-    `the claim ${broken} of the user has a NUL character or an unpaired surrogate, which PostgreSQL cannot store`,
-  );
+function storableClaims(claims: ProviderObject): ProviderObject {
+  const broken = Object.entries(claims).filter((entry) => !isStorable(entry));
+  const identifier = broken.find(([name]) => !displayed.has(name));
+  if (identifier !== undefined) {
+    throw new ProviderError(
+      'invalid-response',
+      `the claim ${JSON.stringify(identifier[0])} of the user has a NUL character or an unpaired surrogate, which PostgreSQL cannot store`,
+    );
+  }
+  const dropped = new Set(broken.map(([name]) => name));
+  return Object.fromEntries(Object.entries(claims).filter(([name]) => !dropped.has(name)));
+}
+
+/** Whether `jsonb` can hold a value with all texts in it, names included. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return !unstorable.test(value);
+  return typeof value !== 'object' || value === null || Object.entries(value).flat().every(isStorable);
 }
 
 const unstorable = /[\0\p{Cs}]/u;
@@ -86,13 +94,6 @@ const maxTextLength = 1000;
 function textOf(value: unknown): string | null {
   const isText = typeof value === 'string' && value !== '' && value.length <= maxTextLength;
   return isText && !/[\p{Cc}\p{Cs}]/u.test(value) ? value : null;
-}
-
-/** Drops NUL and unpaired surrogates, which `jsonb` refuses, from texts that identify nothing. */
-function toJson(claims: ProviderObject): string {
-  return JSON.stringify(claims, (_, value: unknown) =>
-    typeof value === 'string' ? value.replaceAll(new RegExp(unstorable, 'gu'), '') : value,
-  );
 }
 
 export function isObject(value: unknown): value is ProviderObject {

@@ -242,17 +242,23 @@ describe('users', () => {
     }
   });
 
-  test('texts that PostgreSQL or a log cannot take are dropped', async () => {
+  test('displayed texts that PostgreSQL or a log cannot take are dropped, each as a whole', async () => {
     await answerTokens('https://graph.facebook.com/v23.0/oauth/access_token', null);
     answers['https://graph.facebook.com/v23.0/me?fields=id,name,email,picture'] = {
       id: '10',
       name: 'A\u0000da',
       email: 'a\nb@example.org',
-      note: ['x\u0000y\ud800z', 'ok'],
+      given_name: 'A\ud800da',
+      picture: { data: { url: 'https://example.org/ada.png' } },
     };
     const { identity } = await open('facebook', { trustEmail: true }).authorize(query, { ...checks, nonce: null });
     expect([identity.email, identity.name]).toEqual([null, null]);
-    expect(JSON.parse(identity.json)).toMatchObject({ name: 'Ada', note: ['xyz', 'ok'] });
+    expect(JSON.parse(identity.json)).toEqual({
+      sub: '10',
+      id: '10',
+      email: 'a\nb@example.org',
+      picture: { data: { url: 'https://example.org/ada.png' } },
+    });
   });
 });
 
@@ -262,6 +268,9 @@ describe('identifiers', () => {
     { sub: 'u1', id: 'u1\ud800' },
     { sub: 'u1', oid: '\u0000' },
     { sub: 'u1', email: 'a\u0000@b' },
+    { sub: 'u1', groups: ['staff', 'admin\u0000s'] },
+    { sub: 'u1', hd: 'example.org\u0000' },
+    { sub: 'u1', organization: { 'id\u0000': 1 } },
   ])('%j is refused, never cleaned: it would be another user', async (profile) => {
     await answerTokens('https://github.com/login/oauth/access_token', null);
     answers['https://api.github.com/user'] = profile;
