@@ -38,6 +38,7 @@ type Key = Parameters<typeof jwtVerify>[1];
 const maxSessionLength = 256;
 
 const malformed = 'The token is malformed';
+const unstorable = 'A claim of the token has a NUL character or an unpaired surrogate';
 const otherIssuer = 'The token is from another issuer';
 const wrongSignature = 'The signature of the token is not valid';
 
@@ -130,10 +131,13 @@ export class JwtVerifier {
     const { name, claims, userIdClaim, ownIssuer, clockTolerance, maxTokenAge } = this.#rules;
     const { jti, iss, exp = Number.POSITIVE_INFINITY, iat = 0 } = payload;
     if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > maxSessionLength)) return malformed;
+    const callerClaims = readClaims(payload, claims, userIdClaim);
+    // PostgreSQL cannot store it, and without these characters it would be another name.
+    if (callerClaims.some(([, value]) => /[\0\p{Cs}]/u.test(value))) return unstorable;
     const caller = {
       scheme: name,
       ...(iss === ownIssuer ? { issuer: null } : iss === undefined ? {} : { issuer: iss }),
-      claims: readClaims(payload, claims, userIdClaim),
+      claims: callerClaims,
       session: jti ?? null,
       sentByBrowser: false,
     };

@@ -180,6 +180,8 @@ describe('accepted tokens', () => {
     ['nbf in the future', { nbf: clockAt().now() / 1000 + 1 }],
     ['a jti that is not text', { jti: 7 }],
     ['a jti that is too long', { jti: 'x'.repeat(257) }],
+    ['a user id with a NUL character', { sub: 'a\0' }],
+    ['a role with an unpaired surrogate', { roles: ['admin\ud800'] }],
   ])('%s: the token is invalid', async (_, payload) => {
     const { scheme } = make({ keys: [{ secret }] });
     expect(await ask(scheme, await tokenOf({ sub: 'a' }))).not.toBe(null);
