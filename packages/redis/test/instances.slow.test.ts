@@ -8,8 +8,11 @@ import {
   refreshCrossesOver,
   signOutCrossesOver,
   start,
+  useInstanceDatabase,
 } from '../../core/test/events/instances.ts';
 import { openStream } from '../../core/test/events/support.ts';
+
+useInstanceDatabase();
 
 const withRedis = (await redisVersion()) !== null;
 if (!withRedis) console.warn('SKIPPED: there is no redis-server on this machine (apt-get install redis-server)');

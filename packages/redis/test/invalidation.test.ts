@@ -2,8 +2,10 @@ import type { GatewayOptions } from '@pgway/core';
 import { redisCache } from '@pgway/redis';
 import { freshDatabase, holdLock, type RedisServer, redisVersion, startRedis } from '@pgway/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { database, get, observations, post, start } from '../../core/test/cache/books.ts';
+import { database, get, observations, post, start, useBooks } from '../../core/test/cache/books.ts';
 import { until } from '../../core/test/database/support.ts';
+
+useBooks();
 
 const hasRedis = (await redisVersion()) !== null;
 if (!hasRedis) console.warn('SKIPPED: there is no Redis on this machine (apt-get install redis-server)');

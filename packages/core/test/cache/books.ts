@@ -6,9 +6,11 @@ import { afterEach, beforeEach, onTestFinished } from 'vitest';
 export let database: TestDatabase;
 export let observations: Observation[];
 
-beforeEach(async () => {
-  observations = [];
-  database = await freshDatabase(`
+/** Creates the database for each test of the file. */
+export function useBooks(): void {
+  beforeEach(async () => {
+    observations = [];
+    database = await freshDatabase(`
     create table book (id serial primary key, title text);
     create sequence calls;
     create function count_books() returns text language sql as $$ select count(*) || ' #' || nextval('calls') from book $$;
@@ -32,8 +34,9 @@ beforeEach(async () => {
     comment on function add_in_vain() is 'HTTP POST
       invalidates public.count_books';
   `);
-});
-afterEach(() => database.drop());
+  });
+  afterEach(() => database.drop());
+}
 
 export async function start(options: Partial<GatewayOptions> = {}): Promise<Gateway> {
   const gateway = await createGateway({

@@ -2,7 +2,9 @@ import { type Cache, memoryCache } from '@pgway/core';
 import { holdLock } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { until } from '../database/support.ts';
-import { database, get, listening, notify, observations, post, start } from './books.ts';
+import { database, get, listening, notify, observations, post, start, useBooks } from './books.ts';
+
+useBooks();
 
 test('after the response to a write, reads see it; entries that it does not name stay', async () => {
   const gateway = await start();

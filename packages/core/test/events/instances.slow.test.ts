@@ -6,9 +6,19 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../database/support.ts';
-import { crossesOver, database, type Instance, refreshCrossesOver, signOutCrossesOver, start } from './instances.ts';
+import {
+  crossesOver,
+  database,
+  type Instance,
+  refreshCrossesOver,
+  signOutCrossesOver,
+  start,
+  useInstanceDatabase,
+} from './instances.ts';
 import { people } from './people.ts';
 import { openStream } from './support.ts';
+
+useInstanceDatabase();
 
 test('local instances do not share events', async () => {
   const [one, other] = [await start({}), await start({})];

@@ -11,8 +11,10 @@ import { executionId, openStream } from './support.ts';
 /** The database of each test. */
 export let database: TestDatabase;
 
-beforeEach(async () => {
-  database = await freshDatabase(`
+/** Creates the database for each test of the file. */
+export function useInstanceDatabase(): void {
+  beforeEach(async () => {
+    database = await freshDatabase(`
     create function say(_text text, _hint text default 'self') returns void language plpgsql as $$
     begin raise info '%', _text using hint = _hint; end $$;
     comment on function say is 'HTTP POST
@@ -23,8 +25,9 @@ beforeEach(async () => {
     info_path
     info_scope matching';
   `);
-});
-afterEach(() => database.drop());
+  });
+  afterEach(() => database.drop());
+}
 
 export interface Instance {
   readonly gateway: Gateway;
