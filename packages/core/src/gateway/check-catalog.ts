@@ -12,7 +12,7 @@ import type { Routine } from '../catalog/routine.ts';
 import type { TableOperation } from '../catalog/table.ts';
 import type { Database } from '../postgres/port.ts';
 import type { ResolvedOptions, EndpointSource } from './options/options.ts';
-import type { Observer } from '../ports/ports.ts';
+import type { AuthScheme, Observer } from '../ports/ports.ts';
 import { type Diagnostic, display } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { nearestName } from '../validation/suggestion.ts';
@@ -22,8 +22,8 @@ export interface CatalogSnapshot {
   readonly routines: readonly Routine[];
   readonly sources: readonly EndpointSource[];
   readonly endpoints: readonly Endpoint[];
-  /** Whether an authentication scheme is open, which callers can use. */
-  readonly hasSchemes: boolean;
+  /** The authentication schemes that callers can use. */
+  readonly schemes: readonly AuthScheme[];
 }
 
 /**
@@ -37,7 +37,7 @@ export async function checkCatalog(
   observe: Observer,
 ): Promise<readonly Diagnostic[]> {
   await checkSchemaOptions(database, options, observe);
-  if (!snapshot.hasSchemes) warnOfMissingSchemes(snapshot.endpoints, observe);
+  if (snapshot.schemes.length === 0) warnOfMissingSchemes(snapshot.endpoints, observe);
   return [
     ...(await checkUnsupportedObjects(database, snapshot, options)),
     ...(await checkPrivileges(database, snapshot, options, observe)),

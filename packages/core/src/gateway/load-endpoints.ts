@@ -88,8 +88,7 @@ export async function loadEndpoints(
     readRoutines(sources, connections, options),
     readSessionEffects(connections.main, warnOfUnreadable(observe)),
   ]);
-  const connectionNames = [...connections.named.keys()];
-  const uploads = services.uploads.endpointOptions;
+  const [connectionNames, uploads] = [[...connections.named.keys()], services.uploads.endpointOptions];
   const plan = await runInSlices(
     buildEndpoints(routines, { ...options, connectionNames, uploads }, options.endpointsExplained !== null),
   );
@@ -110,8 +109,7 @@ export async function loadEndpoints(
   const reachable = await listReachable(adapted.endpoints, { sources, routines }, services, options);
   await report(reachable.diagnostics, options, observe);
   const endpoints = Object.freeze(reachable.endpoints);
-  const hasSchemes = services.authentication.access.schemes.length > 0;
-  const snapshot = { routines, sources, endpoints, hasSchemes };
+  const snapshot = { routines, sources, endpoints, schemes: services.authentication.access.schemes };
   const checked = await checkCatalog(connections.main, snapshot, options, observe);
   await report(checked, options, observe);
   await runHook('endpointsCreated', () => options.endpointsCreated?.(endpoints));

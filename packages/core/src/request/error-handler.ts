@@ -46,13 +46,17 @@ export async function handleError(
   const ownProblem =
     endpoint?.fieldErrors === undefined ? general : addFieldErrors(general, error, { ...failed, endpoint, pipeline });
   const hint = await findPrivilegeHint(error, failed.call, { database, pipeline });
-  const { pointer = null } = failed;
-  const members = { ...(hint === null ? {} : { hint }), ...(pointer === null ? {} : { pointer }) };
-  const problem = hint === null && pointer === null ? ownProblem : ownProblem.withMembers(members);
+  const problem = addMembers(ownProblem, { hint, pointer: failed.pointer ?? null });
   const correlationId = problem.status >= 500 || !problemOptions.showDatabaseMessage ? request.id : null;
   const cause = error instanceof Error ? error : new Error(String(error));
   observe({ kind: 'request-failed', request, endpoint, status: problem.status, correlationId, error: cause });
   return problemResponse(problem, correlationId, selectFormat(failed, problemOptions));
+}
+
+/** Returns the problem with those of the members that are not null. */
+function addMembers(problem: Problem, members: Readonly<Record<string, string | null>>): Problem {
+  const present = Object.entries(members).filter(([, value]) => value !== null);
+  return present.length === 0 ? problem : problem.withMembers(Object.fromEntries(present));
 }
 
 /** Returns which role lacks which privilege, during development; null for other errors. */
