@@ -1,4 +1,5 @@
 /** The order of items: what an item depends on comes before it, and the statements of an object stay together. */
+import { calledRoutines } from './called-routines.ts';
 import type { Item } from './item.ts';
 
 /** The keys that each key depends on. */
@@ -29,6 +30,10 @@ export function orderItems(items: readonly Item[], dependencies: Dependencies): 
 class Sorter {
   readonly #items: readonly Item[];
   readonly #dependencies: Dependencies;
+  /** The routines that tables need beside those of their dependencies. */
+  readonly #called: Dependencies;
+  /** Items that come after everything else: indexes are planned, and so are the bodies of functions in them. */
+  readonly #late: ReadonlySet<Item>;
   readonly #byAddress: ReadonlyMap<string, Item>;
   readonly #byObject = new Map<string, Item[]>();
   readonly #visitedObjects = new Set<string>();
@@ -48,6 +53,8 @@ class Sorter {
   constructor(items: readonly Item[], dependencies: Dependencies) {
     this.#items = items;
     this.#dependencies = dependencies;
+    this.#called = calledRoutines(items, dependencies);
+    this.#late = lateItems(items, dependencies);
     this.#byAddress = new Map(items.flatMap((item) => item.addresses.map(({ key }) => [key, item] as const)));
     for (const item of items) {
       const list = this.#byObject.get(item.object);
@@ -57,7 +64,12 @@ class Sorter {
   }
 
   sort(): readonly OrderedStatements[] {
-    for (const { object } of this.#items) this.#visitObject(object);
+    // Event triggers and subscriptions would take part in what follows them.
+    const last = this.#items.findIndex(({ key }) => /^pg_(?:event_trigger|subscription)\//.test(key));
+    const end = last === -1 ? this.#items.length : last;
+    for (const { object } of this.#items.slice(0, end)) this.#visitObject(object);
+    for (const item of this.#late) this.#visit(item);
+    for (const { object } of this.#items.slice(end)) this.#visitObject(object);
     return this.#output;
   }
 
@@ -65,7 +77,7 @@ class Sorter {
   #visitObject(object: string): void {
     if (this.#visitedObjects.has(object)) return;
     this.#visitedObjects.add(object);
-    const items = this.#byObject.get(object)!;
+    const items = this.#byObject.get(object)!.filter((item) => !this.#late.has(item));
     for (const item of items) {
       const keys = item.addresses.map(({ key }) => key);
       for (const needed of this.#needs(item, keys)) this.#visitObject(needed.object);
@@ -75,7 +87,8 @@ class Sorter {
 
   /** Returns the other items that the addresses of an item depend on. */
   #needs(item: Item, keys: readonly string[]): readonly Item[] {
-    const found = [...item.requires, ...keys.flatMap((key) => this.#dependencies.get(key) ?? [])].flatMap((key) => {
+    const named = [...item.requires, ...(keys.includes(item.key) ? (this.#called.get(item.key) ?? []) : [])];
+    const found = [...named, ...keys.flatMap((key) => this.#dependencies.get(key) ?? [])].flatMap((key) => {
       const needed = this.#byAddress.get(key);
       return needed === undefined || needed === item ? [] : [needed];
     });
@@ -151,4 +164,18 @@ class Sorter {
   #isReady(item: Item, key: string): boolean {
     return this.#needs(item, [key]).every((needed) => ['created', 'complete'].includes(this.#state(needed)));
   }
+}
+
+/** Returns the indexes that call routines, and what attaches them. */
+function lateItems(items: readonly Item[], dependencies: Dependencies): ReadonlySet<Item> {
+  const calls = ({ addresses }: Item): boolean =>
+    addresses.some(({ key }) => dependencies.get(key)?.some((needed) => needed.startsWith('pg_proc/')));
+  const hasExpression = ({ structure }: Item): boolean =>
+    structure?.kind === 'index'
+      ? !structure.index.isPlain
+      : structure?.kind === 'constraint' && structure.constraint.type === 'x';
+  const late = new Set(items.filter((item) => hasExpression(item) && calls(item)));
+  const keys = new Set([...late].flatMap(({ addresses }) => addresses.map(({ key }) => key)));
+  for (const item of items) if (item.requires.some((key) => keys.has(key))) late.add(item);
+  return late;
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freshDatabase, serverVersion, type TestDatabase } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { database, difference } from '../support/changed-database.ts';
+import { change, database, difference } from '../support/changed-database.ts';
 import { fingerprint } from '../support/fingerprint.ts';
 import { isPlain, scout } from '../support/scout.ts';
 
@@ -50,6 +50,55 @@ test.each(schemas.filter(([, version]) => version <= serverVersion()))(
     expect(hasQuery ? difference(await fingerprint(source), await fingerprint(copy)) : []).toEqual([]);
   },
 );
+
+test('what plans an expression comes after what the bodies of its functions use, which pg_depend does not know', async () => {
+  const source = await database(`
+    create table zone (id int primary key, name text);
+    create function z_last(_text text) returns text language sql immutable as 'select lower(_text)';
+    create function a_first(_text text) returns text language sql immutable as 'select public.z_last(_text)';
+    create function a_zone(_id int) returns text language sql immutable as 'select name from public.zone where id = _id';
+    create table artist (
+      id int primary key,
+      name text,
+      search text generated always as (a_first(name)) stored,
+      exclude using btree (a_first(name) with =)
+    );
+    create index artist_zone on artist (a_zone(id));
+    create index artist_named on artist (id) where a_first(name) <> '';
+    create table part (id int, name text) partition by list (a_first(name));
+    create table part_a partition of part for values in ('a');
+    create index part_zone on part (a_zone(id));
+  `);
+  const script = await dump(source);
+  const copy = await database(script);
+  expect(await dump(copy)).toBe(script);
+  expect(await copy.query(`select indexname from pg_indexes where tablename <> 'zone' order by 1`)).toEqual(
+    await source.query(`select indexname from pg_indexes where tablename <> 'zone' order by 1`),
+  );
+  // Into an empty database, the changes are the same definitions.
+  const empty = await database('');
+  expect(await change(empty, source)).toContain('CREATE INDEX artist_zone');
+});
+
+test('equal keys of a table stay several, which one CREATE TABLE would merge', async () => {
+  const source = await database(`
+    create table a (id int primary key, code text not null, constraint code_one unique (code), other text);
+    alter table a add constraint code_two unique (code);
+    alter table a add constraint id_again unique (id);
+    create table b (a_id int references a (id), code text references a (code));
+  `);
+  const script = await dump(source);
+  const copy = await database(script);
+  const keys = `select conname from pg_constraint where conrelid = 'public.a'::regclass and contype in ('p', 'u') order by 1`;
+  expect(await copy.query(keys)).toEqual([
+    { conname: 'a_pkey' },
+    { conname: 'code_one' },
+    { conname: 'code_two' },
+    { conname: 'id_again' },
+  ]);
+  expect(await dump(copy)).toBe(script);
+  await change(await database(''), source);
+});
 
 test('a dropped column leaves no trace', async () => {
   const source = await database(

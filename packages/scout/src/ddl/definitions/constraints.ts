@@ -1,7 +1,7 @@
 /** Constraints and indexes of tables. */
 import { createItem, type Item, type Part } from '../item.ts';
 import { optionList } from '../sql-text.ts';
-import type { Column, ConstrainedTable, Constraint } from '../structure.ts';
+import type { Column, ConstrainedTable, Constraint, Table } from '../structure.ts';
 
 const usesIndex = ({ type }: Constraint): boolean => type === 'p' || type === 'u' || type === 'x';
 
@@ -16,6 +16,20 @@ export function isInline(constraint: Constraint, table: ConstrainedTable): boole
   const { type, isValidated, isEnforced } = constraint;
   if (type === 'c') return isValidated || !isEnforced;
   return usesIndex(constraint) && !table.isPartition && !table.isPartitioned;
+}
+
+/** Whether `CREATE TABLE` would merge the constraint with an earlier one, as both have one index definition. */
+export function isEqualToEarlierKey(constraint: Constraint, { constraints }: Pick<Table, 'constraints'>): boolean {
+  if (!usesIndex(constraint)) return false;
+  // PostgreSQL creates the primary key first.
+  const keys = constraints
+    .filter(usesIndex)
+    .toSorted((left, right) => Number(right.type === 'p') - Number(left.type === 'p'));
+  return keys.slice(0, keys.indexOf(constraint)).some((earlier) => indexText(earlier) === indexText(constraint));
+}
+
+function indexText({ definition }: Constraint): string {
+  return definition.replace(/^(?:PRIMARY KEY|UNIQUE)/, '');
 }
 
 /** Returns `CONSTRAINT name CHECK (…)`. */

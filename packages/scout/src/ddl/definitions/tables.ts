@@ -22,6 +22,7 @@ import {
   constraintKey,
   constraintText,
   indexUses,
+  isEqualToEarlierKey,
   isInline,
   isOfParent,
   notNullText,
@@ -84,7 +85,7 @@ function tableItems(table: Table): readonly Item[] {
 function isSeparate(constraint: Constraint, table: Table): boolean {
   if (isOfParent(constraint, table)) return false;
   if (constraint.type === 'n') return !constraint.isValidated || isOfInheritedColumn(constraint, table);
-  return !isInline(constraint, table);
+  return !isInline(constraint, table) || isEqualToEarlierKey(constraint, table);
 }
 
 /** A column that only the parent defines has no place for a constraint. */
