@@ -34,12 +34,15 @@ export function alterTable(change: TableChange): {
   const { before, after } = change;
   const own = after.columns.filter(({ name }) => !isOfParent(change, name));
   const added = own.filter(({ name }) => change.isNew(`column ${name}`));
+  const additions = after.row.ofType === null ? added : [];
   const remaining = own.filter((column) => !added.includes(column));
   const inherited = after.columns.filter(({ name }) => isOfParent(change, name));
   return {
+    // A column cannot get another type while a generated column uses it.
     columns: [
-      ...(after.row.ofType === null ? added.flatMap((column) => addColumn(change, column)) : []),
+      ...additions.filter(({ generated }) => generated === '').flatMap((column) => addColumn(change, column)),
       ...remaining.filter(({ name }) => change.isRetyped(name)).flatMap((column) => retypeColumn(change, column)),
+      ...additions.filter(({ generated }) => generated !== '').flatMap((column) => addColumn(change, column)),
     ],
     rest: [
       ...plainStatements(persistence(change)),

@@ -137,3 +137,48 @@ test('names select the objects, and what has to be created again with them', asy
   await runScript(before, stdout);
   expect(await diff(before, after, 'film', '--no-owner')).toMatchObject({ code: 0, stdout: '' });
 });
+
+test('a column that generated columns use gets another type, with rows in the table', async () => {
+  const current = await database(`
+    create table price (
+      id int primary key,
+      net numeric(8, 2),
+      rate int not null default 20,
+      gross numeric generated always as (net * (100 + rate) / 100) stored,
+      label text generated always as ('no. ' || id::text) stored
+    );
+    insert into price (id, net) values (1, 10), (2, 99.99);
+  `);
+  const wanted = await database(`
+    create table price (
+      id bigint primary key,
+      net numeric(12, 4),
+      rate numeric(5, 2) not null default 20,
+      gross numeric generated always as (net * (100 + rate) / 100) stored,
+      label text generated always as ('no. ' || id::text) stored,
+      discount numeric not null default 0,
+      reduced numeric generated always as (net - discount) stored
+    );
+  `);
+  await change(current, wanted);
+  expect(await current.query('select * from price order by id')).toEqual([
+    {
+      id: '1',
+      net: '10.0000',
+      rate: '20.00',
+      discount: '0',
+      gross: '12.0000000000000000',
+      label: 'no. 1',
+      reduced: '10.0000',
+    },
+    {
+      id: '2',
+      net: '99.9900',
+      rate: '20.00',
+      discount: '0',
+      gross: '119.9880000000000000',
+      label: 'no. 2',
+      reduced: '99.9900',
+    },
+  ]);
+});
