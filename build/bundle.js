@@ -9,8 +9,8 @@ import { installedPackages, libraries, librarySources, packageFolder, publicScri
 
 const packages = [
   ...libraries.map((name) => ({ name, otherScripts: [] })),
-  { name: 'server', otherScripts: ['worker-process', 'write-reference'] },
-  { name: 'scout', otherScripts: [] },
+  { name: 'server', otherScripts: ['bin', 'worker-process', 'write-reference'] },
+  { name: 'scout', otherScripts: ['bin'] },
 ];
 
 async function bundlePackage({ name, otherScripts }) {

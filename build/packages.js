@@ -13,13 +13,12 @@ export function installedPackages(name) {
   return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
 }
 
-/** Returns the scripts that the package exports or installs, by specifier: `@pgway/core/excel` → `uploads/excel/excel`. */
+/** Returns the scripts that the package exports, by specifier: `@pgway/core/excel` → `uploads/excel/excel`. */
 export function publicScripts(name) {
   const manifest = readManifest(name);
   const exported = Object.entries(manifest.exports).map(([path, target]) => [path.slice(1), target.default ?? target]);
-  const programs = Object.entries(manifest.bin ?? {}).map(([program, target]) => [`/${program}`, target]);
   return new Map(
-    [...exported, ...programs].flatMap(([path, target]) => {
+    exported.flatMap(([path, target]) => {
       const script = /^(?:\.\/)?dist\/(.+)\.js$/.exec(target)?.[1];
       return script === undefined ? [] : [[`${manifest.name}${path}`, script]];
     }),

@@ -61,7 +61,7 @@ async function install(...options: readonly string[]): Promise<{ readonly folder
     },
   });
   await npm(folder, 'install', ...options);
-  return { folder, command: join(folder, 'node_modules/pgway/dist/bin.js') };
+  return { folder, command: join(folder, 'node_modules/pgway/bin/pgway.js') };
 }
 
 /** Returns the bytes of all files of a folder. */
@@ -200,7 +200,7 @@ test.each([
 
   const server = start(
     folder,
-    ['node', 'node_modules/pgway/dist/bin.js', '--port=0', `--connectionString=${database.connectionString}`],
+    ['node', 'node_modules/pgway/bin/pgway.js', '--port=0', `--connectionString=${database.connectionString}`],
     { PATH },
   );
   const [, url] = await server.until(/endpoints? at (http:\S+)/);
