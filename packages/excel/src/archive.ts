@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
 import { MalformedWorkbook, type WorkbookUsage } from './limits.ts';
 
-/** Entries of an archive beyond which it is no workbook: Excel itself writes some per sheet, picture and chart. */
+/** Entries of an archive beyond which it is not a workbook: Excel itself writes some per sheet, picture and chart. */
 const maxEntries = 10_000;
 const longestName = 255;
 

@@ -56,7 +56,7 @@ export class WorkbookUsage {
   }
 }
 
-/** A file that is no workbook, or a defect in a part of one. */
+/** A file that is not a workbook, or a defect in a part of one. */
 export class MalformedWorkbook extends Error {
   override readonly name = 'MalformedWorkbook';
 }

@@ -128,7 +128,7 @@ export class SheetRules {
   }
 }
 
-/** Returns NaN for a text that is no integer. */
+/** Returns NaN for a text that is not an integer. */
 function readInteger(value: string): number {
   return /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
 }

@@ -67,7 +67,7 @@ export class Workbook {
 
   /**
    * Reads all parts but the sheets.
-   * @throws MalformedWorkbook if the archive is no workbook, Problem past a limit
+   * @throws MalformedWorkbook if the archive is not a workbook, Problem past a limit
    */
   static async open(archive: WorkbookArchive, usage: WorkbookUsage): Promise<Workbook> {
     try {

@@ -20,7 +20,7 @@ export interface ElementRule {
 }
 
 const maxDepth = 64;
-/** Characters without a tag, beyond which XML is no part of a workbook: a cell has at most 32,767. */
+/** Characters without a tag, beyond which XML is not a part of a workbook: a cell has at most 32,767. */
 const maxTextLength = 1024 * 1024;
 
 /**

@@ -31,7 +31,7 @@ export interface SignInContext extends ExternalSignInServices {
 
 /**
  * Returns the path of `return_to`, or the default one.
- * @throws Problem 400 for a value that is no path of this site
+ * @throws Problem 400 for a value that is not a path of this site
  */
 export function returnPathOf(parameters: URLSearchParams, { defaultReturnPath }: RouteSettings): string {
   const [text, ...others] = parameters.getAll('return_to');

@@ -218,7 +218,7 @@ class SignInRoutes {
       loginRateLimiter.complete(attempt, isAccepted ? 'succeeded' : 'failed');
       return response;
     } catch (error) {
-      // An outage or a cancelled sign-in is no guess; a refused code may be one.
+      // An outage or a cancelled sign-in is not a guess; a refused code may be one.
       const isNoGuess = error instanceof ProviderError && error.failure !== 'invalid-response';
       loginRateLimiter.complete(attempt, isNoGuess ? 'aborted' : errorToLoginOutcome(error));
       throw error;

@@ -108,7 +108,7 @@ async function firstKeys(keys: AsyncIterable<CryptoKey>): Promise<readonly Crypt
   return found;
 }
 
-/** @throws Error for a status other than 200, a body above the limit, and a body that is no set of keys */
+/** @throws Error for a status other than 200, a body above the limit, and a body that is not a set of keys */
 async function fetchKeys(url: string, init: RequestInit): Promise<JSONWebKeySet> {
   const response = await fetch(url, init);
   const chunks: Uint8Array[] = [];

@@ -104,7 +104,7 @@ export class JwtVerifier {
         const { payload } = await jwtVerify(token, key, this.#options(alg));
         return this.#read(payload);
       } catch (error) {
-        // An invalid token is no error of the server.
+        // An invalid token is not an error of the server.
         refusal = refusalOf(error);
         // The key has verified; a claim is invalid.
         if (refusal !== wrongSignature) return refusal;

@@ -25,7 +25,7 @@ export interface SessionStore {
    */
   isAlive(session: string): boolean | Promise<boolean>;
   /**
-   * Ends the session. An unknown session is no error.
+   * Ends the session. An unknown session is not an error.
    * @param expires the end of the session otherwise, in seconds since 1970
    * @throws Problem `database-unavailable` (503)
    */

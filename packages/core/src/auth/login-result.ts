@@ -21,7 +21,7 @@ export interface LoginResult {
 
 /**
  * Returns the status of a login: 200 without a status column, 401 for false and NULL.
- * @throws Problem 500 for a value that is no status
+ * @throws Problem 500 for a value that is not a status
  */
 export function loginStatus({ status: text, source }: Pick<LoginResult, 'status' | 'source'>): number {
   if (text === undefined || text === 'true') return 200;

@@ -54,5 +54,5 @@ function isScheme(name: string, { schemes, authenticationType }: LoginOptions): 
 
 function unknownSchemes(names: readonly string[]): Error {
   const shown = names.slice(0, 5).map((name) => JSON.stringify(name.slice(0, 100)));
-  return new Error(`A logout routine names what is no scheme: ${shown.join(', ')}.`);
+  return new Error(`A logout routine names what is not a scheme: ${shown.join(', ')}.`);
 }

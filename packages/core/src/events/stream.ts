@@ -118,7 +118,7 @@ export class Stream {
     return { id: this.#options.nextId(), at: Date.now() };
   }
 
-  /** Returns null for a text that is no id of this server. */
+  /** Returns null for a text that is not an id of this server. */
   #parseId(text: string | null): number | null {
     const id = text !== null && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     return this.#options.isOwnId(id) ? id : null;

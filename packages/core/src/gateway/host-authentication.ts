@@ -144,7 +144,7 @@ function signedInCaller(roles: readonly string[]): ProtectedEndpoint {
   return { ...anyCaller, endpoint: { authorization: { required: true, roles }, basicAuthentication: null } };
 }
 
-/** @throws TypeError for a value that is no request */
+/** @throws TypeError for a value that is not a request */
 export function toGatewayRequest(request: HostRequest): GatewayRequest {
   if (request instanceof Request) return new FetchRequest(request);
   const candidate = request as Partial<IncomingMessage & GatewayRequest> | null | undefined;

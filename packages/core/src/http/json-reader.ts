@@ -174,6 +174,6 @@ const longest = 100;
 /** A key of the client's as an answer repeats it: a refusal must not be as large as what it refuses. */
 export function truncateKey(key: string): string {
   if (key.length <= longest) return key;
-  // Half of a surrogate pair is no character.
+  // Half of a surrogate pair is not a character.
   return `${key.slice(0, longest).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -223,7 +223,7 @@ export interface RowResponse {
   /**
    * Returns the response. Called after the end of the transaction.
    * @param row the columns as text
-   * @param headerRow the columns of the header query, which are no headers then; empty without one
+   * @param headerRow the columns of the header query, which are not headers then; empty without one
    * @throws Problem
    */
   respond(row: readonly (string | null)[], headerRow: readonly (string | null)[]): GatewayResponse;

@@ -80,7 +80,7 @@ function writeValue(out: ByteBuffer, chunk: Uint8Array, start: number, shape: Ke
   if (shape !== null && shape.fields !== null && first === openBrace)
     return writeObject(out, chunk, start, shape.fields);
   const stop = findValueEnd(chunk, start);
-  // `null` is no number, and `NaN` and `Infinity` are strings already.
+  // `null` is not a number, and `NaN` and `Infinity` are strings already.
   if (shape?.fields === null && isNumberStart(first)) writeNumberText(out, chunk, start, stop);
   else writeVerbatim(out, chunk, start, stop);
   return stop;

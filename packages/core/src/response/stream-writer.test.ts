@@ -144,7 +144,7 @@ describe('the backlog', () => {
     const { backlog, ended, hold } = held(100);
     hold('first', 40);
     hold('second', 40);
-    // More bytes of the same response are no progress.
+    // More bytes of the same response are not progress.
     hold('first', 50);
     hold('third', 40);
     expect([ended, backlog.bytes]).toEqual([['first'], 80]);

@@ -33,7 +33,7 @@ export interface FormReader {
   readonly abort: AbortController;
   /** Called for each file, one after the other. A rejection ends the form. */
   readonly onFile: (file: FormFile) => Promise<void>;
-  /** Called for each field that is no file. May throw a Problem. */
+  /** Called for each field that is not a file. May throw a Problem. */
   readonly onField: (name: string) => void;
 }
 

@@ -29,7 +29,7 @@ function acceptedTypes({ handlers, options }: EndpointUpload): readonly string[]
   const lists = handlers.map((handler) => options[handler]?.['included_mime_types']);
   if (lists.length === 0 || lists.some((list) => list === undefined)) return null;
   const types = [...new Set(lists.flatMap((list) => list!.split(',').map((type) => type.trim())))].filter(Boolean);
-  // Other patterns are no media ranges (RFC 9110, 12.5.1).
+  // Other patterns are not media ranges (RFC 9110, 12.5.1).
   return types.every((type) => /^[\w.+-]+\/(?:[\w.+-]+|\*)$/.test(type)) ? types : null;
 }
 

@@ -11,7 +11,7 @@ export interface OrderedStatements {
   readonly object: string;
   readonly statements: readonly string[];
   readonly item: Item;
-  /** Whether the item is complete with these statements: they are no placeholder. */
+  /** Whether the item is complete with these statements: they are not a placeholder. */
   readonly isComplete: boolean;
 }
 

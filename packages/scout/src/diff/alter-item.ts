@@ -1,4 +1,4 @@
-/** The statements that change an object that is no table, in place. */
+/** The statements that change an object that is not a table, in place. */
 import type { Item } from '../ddl/item.ts';
 import { quoteLiteral } from '../ddl/sql-text.ts';
 import type { Structure } from '../ddl/structure.ts';

@@ -160,7 +160,7 @@ export function isInheritedConstraint({ type, isLocal }: Constraint, { row }: Ta
 function dropStatements(item: Item, part: Part): readonly string[] {
   const { structure } = item;
   if (structure?.kind === 'table' && part.kind !== 'item') return tablePartStatements(structure.table, part);
-  // Default privileges are no object: their opposite is granted and revoked.
+  // Default privileges are not an object: their opposite is granted and revoked.
   const privileges = item.grants.filter(({ prefix }) => prefix !== '');
   return [...item.drop, ...privileges.flatMap((grants) => grantChanges(grants, undefined))];
 }

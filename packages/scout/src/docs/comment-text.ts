@@ -18,7 +18,7 @@ export function blockText(comment: string): string {
   return `${fence}text\n${comment}\n${fence}`;
 }
 
-/** Whether the text means itself in Markdown. A line that starts with a letter is no list, heading or quotation. */
+/** Whether the text means itself in Markdown. A line that starts with a letter is not a list, heading or quotation. */
 function isPlainLine(text: string): boolean {
   return /^[\p{L}].*(?<![ \t])$/u.test(text) && cellText(text) === text;
 }

@@ -64,7 +64,7 @@ function select(objects: readonly DatabaseObject[], names: readonly string[]): r
   return objects.filter((object) => selected.has(object) || (object.schema !== null && schemas.has(object.schema)));
 }
 
-/** @throws CommandError for a file that is no dictionary, and for one with edited comments: they would be lost */
+/** @throws CommandError for a file that is not a dictionary, and for one with edited comments: they would be lost */
 async function checkFile(
   folder: string,
   name: string,

@@ -16,7 +16,7 @@ export interface FileComment {
 }
 
 export interface ParsedDocument {
-  /** Null for a file that is no dictionary. */
+  /** Null for a file that is not a dictionary. */
   readonly version: number | null;
   readonly comments: readonly FileComment[];
   /** Damaged markers, with their lines. */
@@ -55,7 +55,7 @@ class DocumentParser {
   readonly #text: string;
   /** The end of what is read. */
   #position = 0;
-  /** Whether the start of the current comment is damaged: then its end marker is no second error. */
+  /** Whether the start of the current comment is damaged: then its end marker is not a second error. */
   #isDamaged = false;
   /** The last offset whose line was counted. */
   #counted = { offset: 0, line: 1 };

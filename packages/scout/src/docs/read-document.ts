@@ -13,7 +13,7 @@ export interface Document {
 
 /**
  * Reads a dictionary file; null when it does not exist.
- * @throws CommandError for a file that is no dictionary, and for damaged markers, each with its line
+ * @throws CommandError for a file that is not a dictionary, and for damaged markers, each with its line
  */
 export async function readDocument(folder: string, name: string): Promise<Document | null> {
   const text = await readText(resolve(folder, name), name);

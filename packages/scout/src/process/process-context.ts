@@ -24,7 +24,7 @@ export interface ProcessContext {
   readonly hasColors: boolean;
   /** The columns of the terminal; null when the standard output is not one. */
   readonly columns: number | null;
-  /** The width of the terminal of the standard error; null: the standard error is no terminal, or interprets no escape sequences. */
+  /** The width of the terminal of the standard error; null: the standard error is not a terminal, or interprets no escape sequences. */
   readonly errorColumns: number | null;
   /** Whether questions can be asked: input and messages are those of a terminal. */
   readonly isInteractive: boolean;

@@ -1,6 +1,6 @@
 import type { PageRequest } from './request.ts';
 
-/** Returns a curl command for POSIX shells. `Authorization` is a shell variable: the clipboard is no place for tokens. */
+/** Returns a curl command for POSIX shells. `Authorization` is a shell variable: the clipboard is not a place for tokens. */
 export function curlCommand({ method, url, headers, body, files }: PageRequest): string {
   const form = files.map(({ name }) => `-F ${quote(`file=@"${name.replaceAll(/["\\]/g, String.raw`\$&`)}"`)}`);
   const impliedMethod = body !== null || files.length > 0 ? 'POST' : 'GET';

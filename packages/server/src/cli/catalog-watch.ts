@@ -79,7 +79,7 @@ export function createCatalogWatch(print: (line: string) => void): CatalogWatch 
       errors.clear();
     } catch (error) {
       errors.print(error);
-      // An error of a comment stays until the next change; a lost connection is no reason to miss this one.
+      // An error of a comment stays until the next change; a lost connection is not a reason to miss this one.
       if (!(error instanceof StartError)) loaded = '';
     }
   };

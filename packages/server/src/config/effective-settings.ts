@@ -12,7 +12,7 @@ export interface EffectiveSetting {
 }
 
 const mask = '***';
-/** The password of a URL, also in settings that are no secrets. */
+/** The password of a URL, also in settings that are not secrets. */
 const urlPassword = /(:\/\/[^\s:/@]*):[^\s/]*@/g;
 
 /** @param all includes the settings that no source sets */

@@ -25,7 +25,7 @@ export interface ConfigurationSources {
   readonly files: readonly NamedFile[];
   readonly environment: Environment;
   readonly overrides: readonly Override[];
-  /** Command-line options that are no settings, for suggestions. */
+  /** Command-line options that are not settings, for suggestions. */
   readonly otherOptions: readonly string[];
   /** The commands, for suggestions. */
   readonly commandNames: readonly string[];

@@ -110,7 +110,7 @@ export const configurationSchema = z.strictObject({
     .union([z.int().min(1).max(1024), z.enum(['auto']), z.null()], 'must be a whole number from 1 to 1024, or auto')
     .default(null)
     .describe(
-      'The number of processes that serve requests; `auto`: one for each core. Null: `auto` in production, else 1, where production is `authentication.production`, or a `host` that is no loopback address. They share the connections of `gateway.poolSize`, of which each needs two.',
+      'The number of processes that serve requests; `auto`: one for each core. Null: `auto` in production, else 1, where production is `authentication.production`, or a `host` that is not a loopback address. They share the connections of `gateway.poolSize`, of which each needs two.',
     ),
   threadPoolSize: z
     .int()

@@ -1,4 +1,4 @@
-/** Answers to bytes that are no request of HTTP/1.1, or that come too slowly. */
+/** Answers to bytes that are not a request of HTTP/1.1, or that come too slowly. */
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { linger } from './linger.ts';

@@ -15,7 +15,7 @@ test('a destination that has bytes but takes none is stalled after the timeout',
   expect(stalls.isStalled(destination, 10, 0)).toBe(false);
   vi.advanceTimersByTime(1);
   expect(stalls.isStalled(destination, 10, 0)).toBe(true);
-  // Further pending bytes are no progress.
+  // Further pending bytes are not progress.
   expect(stalls.isStalled(destination, 20, 0)).toBe(true);
 });
 

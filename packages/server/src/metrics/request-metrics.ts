@@ -7,7 +7,7 @@ import type { RequestConsumer, RequestEntry } from '../log/request-log.ts';
 import { defineMetrics, type Sample, single } from './define-metric.ts';
 import { endpointRoute } from './gateway-metrics.ts';
 
-/** The values of the label `route` that are no path. */
+/** The values of the label `route` that are not a path. */
 const otherRoute = 'other';
 const otherMethod = 'other';
 

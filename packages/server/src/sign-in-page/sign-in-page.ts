@@ -75,7 +75,7 @@ ${parts.join('\n')}
   return { type: 'text/html; charset=utf-8', content, contentSecurityPolicy };
 }
 
-/** A value that is no path of this site is dropped: a page must not lead elsewhere after the sign-in. */
+/** A value that is not a path of this site is dropped: a page must not lead elsewhere after the sign-in. */
 function returnPathOf({ url = '' }: IncomingMessage, { externalSignIn }: Configuration): string {
   const query = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
   const text = new URLSearchParams(query).get('return_to');

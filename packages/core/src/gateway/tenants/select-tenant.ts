@@ -64,7 +64,7 @@ export function tenantLogins(
   };
 }
 
-/** @throws Problem 403 for several tenants; 404 for a value that is no name of a tenant */
+/** @throws Problem 403 for several tenants; 404 for a value that is not a name of a tenant */
 function readClaim({ claims }: Caller, claim: string): string | null {
   const values = claims.flatMap(([name, value]) => (name === claim ? [value] : []));
   if (values.length > 1) throw new Problem('forbidden', { title: 'The caller belongs to several tenants' });

@@ -126,7 +126,7 @@ function createTrigger(
 }
 
 /**
- * Temporary objects are no change: calls may create them. Older versions say so of a table, and not of its defaults, which are dropped
+ * Temporary objects are not a change: calls may create them. Older versions say so of a table, and not of its defaults, which are dropped
  * with it. An error must not fail the command that fired the trigger.
  */
 function functionBody(channel: string): string {

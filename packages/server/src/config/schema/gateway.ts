@@ -57,7 +57,7 @@ const requestsAndResponses = {
   unknownParameters: z
     .enum(['reject', 'ignore'])
     .default('reject')
-    .describe('Whether a key that is no parameter of the endpoint is answered 400 or ignored.'),
+    .describe('Whether a key that is not a parameter of the endpoint is answered 400 or ignored.'),
   queryStringNullHandling: z
     .enum(['ignore', 'emptyString', 'nullLiteral'])
     .default('ignore')
