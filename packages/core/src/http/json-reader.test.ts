@@ -34,7 +34,7 @@ const almostJson = fc
   );
 
 /** The refusals that are ours alone. */
-const ours = /stands twice|__proto__|nested deeper/;
+const ours = /appears twice|__proto__|nested deeper/;
 
 describe('what is JSON', () => {
   test.each([
@@ -114,10 +114,10 @@ describe('the keys of the outermost object', () => {
   });
 });
 
-test('a key that stands twice is named by its first 100 characters', () => {
+test('a key that appears twice is named by its first 100 characters', () => {
   const key = `${'k'.repeat(99)}😀`;
   expect(() => readJson(`{"${key}":1,"${key}":2}`)).toThrow(
-    new JsonError(`the key "${'k'.repeat(99)}…" stands twice in one object`, 107),
+    new JsonError(`the key "${'k'.repeat(99)}…" appears twice in one object`, 107),
   );
 });
 

@@ -153,7 +153,7 @@ class Reader {
       const keyEnd = this.#string(position);
       const key = sliceToText(this.#slice('string', position, keyEnd));
       if (keys.has(key))
-        throw new JsonError(`the key ${JSON.stringify(truncateKey(key))} stands twice in one object`, position);
+        throw new JsonError(`the key ${JSON.stringify(truncateKey(key))} appears twice in one object`, position);
       if (key === '__proto__') throw new JsonError('the key "__proto__" is not allowed', position);
       keys.add(key);
       if (depth === 0 && keys.size > this.#maxKeys) throw tooManyKeys();

@@ -61,7 +61,7 @@ export interface PostgrestOptions {
   readonly allowAggregates: boolean;
 }
 
-/** The options with their deerrors applied. */
+/** The options with their defaults applied. */
 export interface ResolvedCrudOptions extends Filters {
   readonly operations: ReadonlySet<TableOperation>;
   readonly patterns: Readonly<Record<TableOperation, string>>;

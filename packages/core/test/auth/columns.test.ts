@@ -275,7 +275,7 @@ describe('logout', () => {
     await leaveBy('says-bye');
     const told = gateway.observations.findLast((one) => one.kind === 'authentication-error');
     expect(told?.kind === 'authentication-error' && told.error.message).toBe(
-      'A logout routine names what is no scheme: "bye".',
+      'A logout routine names what is not a scheme: "bye".',
     );
   });
 

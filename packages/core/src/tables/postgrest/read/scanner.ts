@@ -15,7 +15,7 @@ export class Scanner {
     this.#parameter = parameter;
     this.#text = text;
     if (text.includes('\0'))
-      throw this.problem('PostgreSQL has no text with a zero byte; one stands in the value read');
+      throw this.problem('PostgreSQL has no text with a zero byte; the value read has one');
   }
 
   get parameter(): string {
