@@ -50,14 +50,12 @@ export async function checkAnswers(check: AnswerCheck): Promise<AnswerCount> {
     while (performance.now() < deadline && !signal.aborted) {
       const number = next++;
       // A connection sends its requests one by one.
-      // oxlint-disable-next-line no-await-in-loop
       const response = await connection.send(work.request(number)).catch((error: unknown) => describe(error));
       count.checked++;
       const problem = typeof response === 'string' ? response : verify(response, number);
       if (problem === null) continue;
       count[typeof response === 'string' || response.status >= 400 ? 'failed' : 'wrong']++;
       count.example ??= `${work.request(number).path}: ${problem}`;
-      // oxlint-disable-next-line no-await-in-loop
       if (typeof response === 'string') await pause(pauseAfterErrorMs);
     }
     await connection.close();

@@ -9,7 +9,6 @@ const range = { min: 10_000, max: 32_768 } as const;
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(range.min, range.max);
-    // oxlint-disable-next-line no-await-in-loop
     if (await isFree(port)) return port;
   }
 }

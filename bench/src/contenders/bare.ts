@@ -24,7 +24,6 @@ export async function startBare(settings: ContenderSettings): Promise<ListeningS
     for (const work of cacheWorks) {
       for (const request of work.allRequests) {
         const responses = 'if-none-match' in request.headers ? notModified : full;
-        // oxlint-disable-next-line no-await-in-loop
         responses.set(base + request.path, await fetchResponse(`http://127.0.0.1:${gateway.port}${base}`, request));
       }
     }

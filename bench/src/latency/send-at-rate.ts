@@ -39,7 +39,6 @@ export async function measureMaximum(options: RateOptions): Promise<number> {
     const connection = new HttpConnection(base);
     while (performance.now() < to && !signal.aborted) {
       // A connection sends its requests one by one.
-      // oxlint-disable-next-line no-await-in-loop
       await connection.send(requestAt(next++).request);
       const now = performance.now();
       if (now >= from && now < to) completed++;
@@ -86,7 +85,6 @@ export async function sendAtRate(rate: number, options: RateOptions): Promise<Ra
       if (connection === undefined) waiting.push(scheduled);
       else start(connection, scheduled);
     }
-    // oxlint-disable-next-line no-await-in-loop
     await pause(1);
   }
   // A response may start the next request.

@@ -68,7 +68,6 @@ async function runClients(port: number, wanted: number, clients: number, sample:
     const context: OperationContext = { http, port, random, fail, count: () => void (requests += 1) };
     while (requests < wanted) {
       const operation = choose(random);
-      // oxlint-disable-next-line no-await-in-loop
       await operation.run(context, operation.name);
     }
   };
@@ -113,7 +112,6 @@ async function main(args: readonly string[]): Promise<number> {
     await mkdir(join(folder, 'public'));
     await mkdir(join(folder, 'uploads'));
     for (const [name, content] of Object.entries(staticFiles)) {
-      // oxlint-disable-next-line no-await-in-loop
       await writeFile(join(folder, 'public', name), content);
     }
     await writeFile(join(folder, 'pgway.json'), JSON.stringify(configuration(folder)));

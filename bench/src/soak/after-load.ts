@@ -63,7 +63,6 @@ export async function verifyConnections(client: Client, database: SoakDatabase, 
     for (let count = 1; count <= usable; count++) {
       calls.push(client.call(call).then((outcome) => expectResponse(client, call, outcome, 'done')));
       // Sequential: each call must take another connection.
-      // oxlint-disable-next-line no-await-in-loop
       if (await waitUntil(async () => (await waiting()) === count)) continue;
       client.context.violations.add('connections', `${count - 1} of ${usable} connections are free after the load`);
       break;
@@ -77,10 +76,8 @@ export async function verifyConnections(client: Client, database: SoakDatabase, 
 async function waitUntil(condition: () => Promise<boolean>): Promise<boolean> {
   const end = performance.now() + timeoutMs;
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop
     if (await condition()) return true;
     if (performance.now() > end) return false;
-    // oxlint-disable-next-line no-await-in-loop
     await pause(pollMs);
   }
 }

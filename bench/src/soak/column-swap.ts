@@ -44,8 +44,6 @@ export class ColumnSwap {
     await this.#running;
   }
 
-  /* oxlint-disable no-await-in-loop */
-
   async #swap(signal: AbortSignal): Promise<void> {
     for (let count = 1; !signal.aborted; count++) {
       await this.#database.query(`drop function swapped; ${functionSql(orders[count % 2]!)}`);

@@ -19,7 +19,6 @@ export async function createClients(load: LoadContext, count: number, seed: numb
   for (let index = 0; index < count; index++) {
     const users: User[] = [];
     for (const [number, role] of [reader, writer, admin].entries()) {
-      // oxlint-disable-next-line no-await-in-loop
       users.push(await login(load.http.origin, `user-${index}-${number}`, role));
     }
     clients.push(new Client(index, load, new Random(seed * 1000 + index), users));
@@ -52,7 +51,6 @@ export async function runLoad(clients: readonly Client[], items: ItemOperations,
     load.statistics.requests >= bounds.requests || performance.now() > bounds.end || bounds.signal.aborted;
   await Promise.all(
     clients.map(async (client) => {
-      // oxlint-disable-next-line no-await-in-loop
       while (!isOver(client)) await choose(client.random).run(client);
     }),
   );

@@ -38,9 +38,7 @@ async function soak(options: SoakOptions, signal: AbortSignal): Promise<boolean>
         requests: bounds.requests * auditShare.writes,
         seconds: bounds.seconds * auditShare.seconds,
       };
-      // oxlint-disable-next-line no-await-in-loop
       if (options.hasLoad) results.push(await runRoute(route, server, options, bounds));
-      // oxlint-disable-next-line no-await-in-loop
       audits.push(...(await runAudit(route, server, options, auditBounds)));
     }
   } finally {

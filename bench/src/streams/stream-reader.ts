@@ -55,7 +55,6 @@ export async function openStreamReaders(port: number, path: string, count: numbe
   while (readers.length < count) {
     const next = Array.from({ length: Math.min(250, count - readers.length) }, () => new StreamReader(port, path));
     // The backlog of the server is limited.
-    // oxlint-disable-next-line no-await-in-loop
     await Promise.all(next.map((reader) => reader.begun()));
     readers.push(...next);
   }

@@ -47,7 +47,6 @@ async function createDatabases(connectionString: string): Promise<void> {
   await reference.query(`insert into copies select 't' || n from generate_series(1, ${tenants}) n`);
   await reference.end();
   for (let number = 1; number <= tenants; number++) {
-    // oxlint-disable-next-line no-await-in-loop
     await administrator.query(`create database app_t${number} template app_reference strategy file_copy`);
   }
   await administrator.end();
@@ -81,13 +80,11 @@ async function measure(connectionString: string): Promise<void> {
   const names = Array.from({ length: tenants }, (_, index) => `t${index + 1}`);
   const first = performance.now();
   for (const [index, name] of names.entries()) {
-    // oxlint-disable-next-line no-await-in-loop
     await call(gateway, name, 1 + (index % endpoints));
   }
   report(`first request of ${tenants} tenants in ${milliseconds(first)}`);
   const all = performance.now();
   for (let round = 0; round < 10; round++) {
-    // oxlint-disable-next-line no-await-in-loop
     await Promise.all(names.map((name, index) => call(gateway, name, 1 + ((index * 7 + round * 31) % endpoints))));
   }
   report(`10 rounds of all tenants at once in ${milliseconds(all)}`);

@@ -40,7 +40,6 @@ async function insertPipelined(all: readonly (readonly string[])[], insert: Inse
   for (const [index, fields] of all.entries()) {
     running.push(insert([index + 1, fields]));
     // Half of the rows stay on their way.
-    // oxlint-disable-next-line no-await-in-loop
     if (running.length >= maxRunning) await Promise.all(running.splice(0, maxRunning / 2));
   }
   await Promise.all(running);
@@ -49,7 +48,6 @@ async function insertPipelined(all: readonly (readonly string[])[], insert: Inse
 async function insertInOrder(all: readonly (readonly string[])[], insert: Insert): Promise<void> {
   let previous: string | null = null;
   for (const [index, fields] of all.entries()) {
-    // oxlint-disable-next-line no-await-in-loop
     previous = await insert([index + 1, fields, previous]);
   }
 }

@@ -63,7 +63,6 @@ async function* inflate(stream: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   const chunks = stream[Symbol.asyncIterator]();
   try {
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop
       const { done, value } = await chunks.next().catch((error: unknown) => {
         throw asMalformed(error, 'has a damaged part');
       });

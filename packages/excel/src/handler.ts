@@ -64,7 +64,6 @@ async function readFile(fd: number, upload: Upload): Promise<StoredUpload | read
   if (sheets.length === 0) return { status: 'InvalidFormat', members: { sheet: name } };
   const stored: StoredUpload[] = [];
   for (const sheet of sheets) {
-    // oxlint-disable-next-line no-await-in-loop
     const lastResult = await runRows(workbook, sheet, upload);
     stored.push({ status: 'Ok', members: { sheet: sheet.name }, lastMembers: { lastResult } });
   }

@@ -43,7 +43,6 @@ export async function writeTemporaryFile(content: AsyncIterable<Uint8Array>): Pr
 async function writeAll(file: FileHandle, content: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const chunk of content) {
     for (let start = 0; start < chunk.length;) {
-      // oxlint-disable-next-line no-await-in-loop
       const { bytesWritten } = await file.write(chunk, start);
       start += bytesWritten;
     }

@@ -75,7 +75,6 @@ export class PendingSignIns {
       const value = cookies[cookieName(state, secure)];
       if (value === undefined) continue;
       // At most two cookies, in order.
-      // oxlint-disable-next-line no-await-in-loop
       const pending = (await this.#encryption.decrypt(purpose, value, maxCookieLength)) as PendingSignIn | null;
       const fits = pending?.state === state && pending.redirectUri.startsWith('https:') === secure;
       if (fits) return pending;

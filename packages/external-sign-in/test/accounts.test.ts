@@ -117,7 +117,6 @@ describe('linked accounts', () => {
     expect((await visit(new TestBrowser(), linkPath)).status).toBe(401);
     const ada = await browserOf('Ada');
     for (const method of ['GET', 'POST']) {
-      // oxlint-disable-next-line no-await-in-loop
       const response = await ada.visit(`${gateway.url}${linkPath}`, {
         method,
         headers: { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },

@@ -200,7 +200,6 @@ describe('error redirects', () => {
 
   test('no code, two codes, and a foreign issuer in the response (RFC 9207)', async () => {
     for (const query of ['', 'code=x&code=y', 'code=x&iss=https://evil.example', 'id_token=x', 'response=x']) {
-      // oxlint-disable-next-line no-await-in-loop
       expect(await signIn(query)).toMatchObject({ ...invalid });
     }
   });

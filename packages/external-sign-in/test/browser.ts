@@ -47,7 +47,6 @@ export class TestBrowser {
       const next = nextLocation(response);
       if (next === null) break;
       // Each redirect depends on the one before.
-      // oxlint-disable-next-line no-await-in-loop
       response = await this.#send(next, 'GET', { 'sec-fetch-site': 'cross-site' });
     }
     return response;

@@ -69,7 +69,6 @@ async function startSignIn(browser: TestBrowser): Promise<string> {
   let url = `${origin}/signin/test?return_to=/api/me`;
   while (!url.includes('/callback')) {
     // Each redirect depends on the one before.
-    // oxlint-disable-next-line no-await-in-loop
     const response = await browser.visit(url, { follow: false });
     url = new URL(response.headers.get('location')!, url).href;
   }

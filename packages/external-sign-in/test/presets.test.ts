@@ -135,9 +135,7 @@ describe('users', () => {
     const claims = { iss: 'https://accounts.google.com', sub: '117', name: 'Ada', email: 'ada@gmail.com' };
     const verified: (string | null)[] = [];
     for (const value of [true, 'true', false, 'false', undefined, 'yes', { toString: 'true' }]) {
-      // oxlint-disable-next-line no-await-in-loop
       await answerTokens(token, { ...claims, email_verified: value });
-      // oxlint-disable-next-line no-await-in-loop
       verified.push((await open('google').authorize(query, checks)).identity.email);
     }
     expect(verified).toEqual(['ada@gmail.com', 'ada@gmail.com', null, null, null, null, null]);
@@ -237,7 +235,6 @@ describe('users', () => {
     for (const profile of [{}, { id: '' }, { id: 1.5 }, { id: null }, [], 'ada', { sub: { toString: 1 } }]) {
       answers['https://api.github.com/user'] = profile;
       answers['https://api.github.com/user/emails'] = [];
-      // oxlint-disable-next-line no-await-in-loop
       await expect(open('github').authorize(query, { ...checks, nonce: null })).rejects.toThrow(/profile of the user/);
     }
   });

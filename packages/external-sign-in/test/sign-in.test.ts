@@ -122,9 +122,7 @@ describe('a sign-in', () => {
       { ...ada, email_verified: false },
       { sub: 'ada', email: 'ada@example.org' },
     ]) {
-      // oxlint-disable-next-line no-await-in-loop
       await signIn(account);
-      // oxlint-disable-next-line no-await-in-loop
       const [row] = await gateway.database.query('select * from sign_in order by ctid desc limit 1');
       expect([row!['email'], (row!['profile'] as Account).email]).toEqual([null, 'ada@example.org']);
     }
@@ -197,7 +195,6 @@ describe('a sign-in', () => {
   test('a browser that starts many sign-ins keeps few cookies', async () => {
     const browser = new TestBrowser();
     for (let count = 0; count < 30; count += 1) {
-      // oxlint-disable-next-line no-await-in-loop
       await browser.visit(`${gateway.url}/signin/test`, { follow: false });
       expect(browser.cookies(gateway.url).size).toBeLessThanOrEqual(4);
     }
@@ -207,13 +204,11 @@ describe('a sign-in', () => {
 describe('the start', () => {
   test('a page of another site cannot start a sign-in: its visitor is asked', async () => {
     for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }, {}]) {
-      // oxlint-disable-next-line no-await-in-loop
       const response = await fetch(`${gateway.url}/signin/test?return_to=/x%22y`, {
         headers: { accept: 'text/html', ...headers },
         redirect: 'manual',
       });
       expect([response.status, response.headers.getSetCookie()]).toEqual([200, []]);
-      // oxlint-disable-next-line no-await-in-loop
       expect(await response.text()).toContain(
         '<form method="post" action="/signin/test?return_to=/x%22y"><button>Continue with The Library</button></form>',
       );
@@ -243,7 +238,6 @@ describe('the start', () => {
 
   test('return_to takes a path of this site only', async () => {
     for (const text of ['https://evil.example', '//evil.example', '/\\evil.example', '/\n/evil.example', 'books', '']) {
-      // oxlint-disable-next-line no-await-in-loop
       const response = await gateway.send(`POST /signin/test?return_to=${encodeURIComponent(text)}`);
       expect([response.status, JSON.parse(response.body)]).toEqual([
         400,
@@ -278,7 +272,6 @@ describe('the callback', () => {
     const callback = await authorizeAtProvider(response);
     const asked = provider.requests.length;
     for (const url of [callback, callback.replace(/state=[^&]+/, 'state=x'), `${gateway.url}/signin/test/callback`]) {
-      // oxlint-disable-next-line no-await-in-loop
       const stranger = await new TestBrowser().visit(url);
       expect([stranger.status, textOf(stranger), stranger.headers.getSetCookie()]).toEqual([
         400,
@@ -345,7 +338,6 @@ describe('the callback', () => {
     const state = new URL(response.headers.get('location')!).searchParams.get('state')!;
     const session = (await signIn(ada)).browser.cookies(gateway.url).get('pgway')!;
     for (const forged of [`${value.slice(0, -4)}AAAA`, session, '', 'x'.repeat(10_000)]) {
-      // oxlint-disable-next-line no-await-in-loop
       const answer = await gateway.send(`GET /signin/test/callback?code=x&state=${state}`, {
         headers: { cookie: `${name}=${forged}` },
       });
@@ -366,7 +358,6 @@ async function authorizeAtProvider({ headers }: PageResponse): Promise<string> {
   let url = headers.get('location')!;
   while (!url.startsWith(gateway.url)) {
     // Each redirect depends on the one before.
-    // oxlint-disable-next-line no-await-in-loop
     const response = await browser.visit(url, { follow: false });
     url = new URL(response.headers.get('location')!, url).href;
   }

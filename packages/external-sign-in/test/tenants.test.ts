@@ -45,7 +45,6 @@ async function authorizeAt(tenant: string): Promise<{ readonly callback: URL; re
   let location = start.headers.get('location')!;
   // The last redirect leads to the tenant, whose host this machine cannot look up.
   for (let count = 0; location.startsWith(provider.issuer) && count < 10; count += 1) {
-    // oxlint-disable-next-line no-await-in-loop
     const page = await browser.visit(location, { follow: false });
     location = new URL(page.headers.get('location')!, location).href;
   }

@@ -51,7 +51,7 @@ export async function writeFiles(
     );
   }
   for (const [index, file] of files.entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- the first error ends the writes
+    // The first error ends the writes.
     if (compared[index]!.state !== 'same') await replace(file, options.folder);
   }
   return compared;

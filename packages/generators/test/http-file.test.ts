@@ -209,9 +209,8 @@ describe('a REST client', () => {
       expect(requests.length).toBeGreaterThanOrEqual(count);
       for (const { method, url, headers, body } of requests) {
         expect(url.startsWith(`${gateway.url}/`)).toBe(true);
-        // oxlint-disable-next-line no-await-in-loop -- in the order of the file
+        // In the order of the file.
         const answer = await fetch(url, { method, headers, body });
-        // oxlint-disable-next-line no-await-in-loop
         const told = await answer.text();
         // A routine may reject a sample; the gateway must understand the request.
         expect(told).not.toMatch(

@@ -69,14 +69,12 @@ async function findPrimary(
     let client: LibraryClient | null = null;
     try {
       // In order: the next Sentinel is asked only after this one has failed.
-      // oxlint-disable-next-line no-await-in-loop
       client = await openClient(
         createClient,
         { ...sentinel, socket: { host, port, ...tlsOption(tls) } },
         sentinelTimeout,
       );
       const command = client.sendCommand(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name]);
-      // oxlint-disable-next-line no-await-in-loop
       const reply = (await within(command, sentinelTimeout)) as unknown as readonly [string, string] | null;
       if (reply !== null) return reply;
       reasons.push(`${host}:${port} knows no primary "${name}"`);

@@ -138,7 +138,6 @@ describe('whole responses are those of the package', () => {
     const files = [...page.matchAll(/(?:href|src)="(\/_pgway\/[^"]*)"/g)].map(([, path]) => path!);
     expect(files).toEqual(expect.arrayContaining(['/_pgway/start-page.css', '/_pgway/start-page.js']));
     for (const file of files) {
-      // oxlint-disable-next-line no-await-in-loop
       await expectSame(servers, file);
     }
     expect(await stopBoth(servers)).toEqual(stopped);

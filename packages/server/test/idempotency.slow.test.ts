@@ -81,7 +81,6 @@ test('connections and the server are killed while clients repeat their requests:
   for (let kill = 0; kill < kills; kill++) {
     // Each kill is at another part of the work.
     const reached = (operations / (kills + 1)) * kill + randomInt(10);
-    // oxlint-disable-next-line no-await-in-loop
     await expect.poll(() => acknowledged.size, { timeout: 60_000, interval: 1 }).toBeGreaterThanOrEqual(reached);
     await database.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()

@@ -128,7 +128,6 @@ test('10,000 routines are served, and a refresh during requests changes only wha
       // None of the changed ones.
       if ([4000, 4002, 8000].includes(endpoint)) continue;
       const request = exchange(endpoint, turn % 8);
-      // oxlint-disable-next-line no-await-in-loop
       const response = await send(url, request);
       sent++;
       if (response !== request.response) wrong.add(`${request.path}: ${response}`);
@@ -136,7 +135,6 @@ test('10,000 routines are served, and a refresh during requests changes only wha
   };
   const changing = async (): Promise<void> => {
     while (!isOver) {
-      // oxlint-disable-next-line no-await-in-loop
       const found = await sendChanged();
       for (const [index, { before, after, path }] of changes.entries()) {
         if (found[index] !== before && found[index] !== after) wrong.add(`${path}: ${found[index]}`);
@@ -157,7 +155,6 @@ test('10,000 routines are served, and a refresh during requests changes only wha
     comment on function get_new is 'HTTP GET';
     commit`);
   const refreshes: string[] = [];
-  // oxlint-disable-next-line no-await-in-loop
   for (let round = 0; round < 2; round++) refreshes.push(await send(url, { path: '/api/gateway/refresh', body: {} }));
   isOver = true;
   await load;

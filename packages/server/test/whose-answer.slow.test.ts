@@ -227,7 +227,6 @@ async function leave(url: string, signal: AbortSignal): Promise<void> {
       `GET /api/${n % 2 === 0 ? 'nap' : 'numbers'}?n=${n}&first=1&amount=2000 HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`,
     );
     // Between the arrival of the request and the end of the response.
-    // oxlint-disable-next-line no-await-in-loop
     await new Promise((resolve) => setTimeout(resolve, 1 + (n % 25)));
     socket.destroy();
   }
@@ -264,7 +263,6 @@ test('among errors, timeouts, writes and clients that disconnect, each call of 5
       const kind = schedule[n % schedule.length]!;
       const call = kinds[kind]!.call(n, index);
       // A client sends its calls one by one.
-      // oxlint-disable-next-line no-await-in-loop
       const difference = compare(call, await send(client, call));
       if (difference !== null) wrong.push(`${kind}: ${difference}`);
       if (kind === 'a write') notes.set(index, call.body);

@@ -52,7 +52,6 @@ export class AuditClient {
   async run(bounds: AuditBounds): Promise<void> {
     while (this.#log.count < bounds.writes && performance.now() < bounds.end && !bounds.signal.aborted) {
       const isKeyed = this.#random.chance(keyedShare);
-      // oxlint-disable-next-line no-await-in-loop
       await (isKeyed ? this.#writeWithKey(bounds) : this.#writeOnce());
     }
   }
@@ -71,7 +70,6 @@ export class AuditClient {
     const write = this.#plan(`${this.#name}-key-${this.#next}`);
     const end = this.#log.begin(write.ids, describe(write));
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop
       const { outcome, text } = await this.#send(write);
       if (outcome === 'acknowledged') {
         end(outcome);
@@ -81,7 +79,6 @@ export class AuditClient {
         this.#log.violations.add('repeated', `${describe(write)} [${write.ids.join(', ')}]: ${text}`);
         return;
       }
-      // oxlint-disable-next-line no-await-in-loop
       await pause(this.#random.next() * maxPauseMs);
     }
   }

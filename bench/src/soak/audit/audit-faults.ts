@@ -35,9 +35,7 @@ export class AuditFaults {
   /** Runs until the signal; the server runs at its end. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      // oxlint-disable-next-line no-await-in-loop
       await pause(this.#random.next() * maxPauseMs, null, { signal }).catch(() => null);
-      // oxlint-disable-next-line no-await-in-loop
       if (!signal.aborted) await this.#fail();
     }
   }
@@ -62,7 +60,6 @@ export class AuditFaults {
     for (let count = 1; proxy.target === null && count <= maxStarts; count++) {
       try {
         // Connections to the database are cut in the meantime too.
-        // oxlint-disable-next-line no-await-in-loop
         this.server = await start();
         proxy.target = this.server.port;
       } catch (error) {

@@ -64,7 +64,6 @@ export async function runAudit(
     log.verify(await readStoredIds(database));
     bounds.report(summary(route, log, faults.counts, proxies));
   } finally {
-    // oxlint-disable-next-line no-await-in-loop
     for (const close of resources.toReversed()) await close();
   }
   const names = Object.keys(auditGuarantees) as (keyof typeof auditGuarantees)[];
@@ -153,13 +152,11 @@ function readStoredIds(database: SoakDatabase): Promise<readonly StoredId[]> {
 async function untilIdle(database: SoakDatabase): Promise<void> {
   const end = performance.now() + repeatSeconds * 1000;
   while (performance.now() < end) {
-    // oxlint-disable-next-line no-await-in-loop
     const rows = await database.query(
       `select from pg_stat_activity where usename = $1 and datname = current_database() and state <> 'idle'`,
       [database.roles.gateway],
     );
     if (rows.length === 0) return;
-    // oxlint-disable-next-line no-await-in-loop
     await pause(20);
   }
   throw new Error('statements of the gateway still run after the server has stopped');

@@ -100,7 +100,6 @@ export class JwtVerifier {
     for (const key of keys) {
       try {
         // Sequential: at most one key verifies.
-        // oxlint-disable-next-line no-await-in-loop
         const { payload } = await jwtVerify(token, key, this.#options(alg));
         return this.#read(payload);
       } catch (error) {

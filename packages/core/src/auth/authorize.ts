@@ -125,7 +125,6 @@ export async function authorize<Candidate extends ProtectedEndpoint>(
   for (const scheme of new Set(candidates.map(({ endpointScheme }) => endpointScheme))) {
     const schemes = scheme === null ? access.schemes : [access.endpointScheme(scheme)];
     // Sequential: the first scheme with a permitted endpoint decides.
-    // oxlint-disable-next-line no-await-in-loop
     const caller = await identify(request, schemes);
     isAuthenticated ||= caller !== null;
     const refused = caller === null ? refuse(request, schemes, access) : [];
@@ -139,7 +138,6 @@ export async function authorize<Candidate extends ProtectedEndpoint>(
     );
     if (admitted.length === 0) continue;
     if (caller === null) refuseAnonymousCrossSite(admitted, request, access);
-    // oxlint-disable-next-line no-await-in-loop
     else await refuseCrossSite(admitted, { request, caller, access });
     return { candidates: admitted, caller };
   }

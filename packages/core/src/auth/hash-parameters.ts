@@ -26,7 +26,6 @@ export async function hashParameters<Call extends LoginCall>(
   const hashes = new Map<number, Value>();
   for (const [position, original] of originals) {
     // Sequential: parallel hashes of one call would take more of the hashing queue.
-    // oxlint-disable-next-line no-await-in-loop
     hashes.set(position, original === '' ? null : await hasher.hash(original, address));
   }
   const parameters = endpoint.parameters.filter(({ position }) => values.has(position) || hashes.has(position));

@@ -42,7 +42,6 @@ export async function logout(
   const headers: string[] = [];
   for (const scheme of new Set(schemes)) {
     // Sequential: the headers keep the routine's order.
-    // oxlint-disable-next-line no-await-in-loop
     if (scheme?.signOut) headers.push(...(await scheme.signOut(request)));
   }
   return { kind: 'whole', status: 200, headers, body: '' };

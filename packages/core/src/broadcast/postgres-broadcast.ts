@@ -102,7 +102,6 @@ class PostgresBroadcast implements Broadcast {
       while (this.#queue.length > 0) {
         const payloads = this.#queue.splice(0, maxBatch);
         // Statements run one by one: messages keep the order of `publish`.
-        // oxlint-disable-next-line no-await-in-loop
         await query(notifySql, [channel, arrayLiteral(payloads)]);
         this.#setHealth(null);
       }

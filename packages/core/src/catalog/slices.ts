@@ -10,7 +10,6 @@ export async function runInSlices<Product>(steps: Steps<Product>): Promise<Produ
     const step = steps.next();
     if (step.done === true) return step.value;
     if (performance.now() < end) continue;
-    // oxlint-disable-next-line no-await-in-loop
     await turn();
     end = performance.now() + sliceMs;
   }
@@ -25,10 +24,8 @@ export async function mapInSlices<Item, Product>(
   let end = performance.now() + sliceMs;
   for (const item of items) {
     const product = map(item);
-    // oxlint-disable-next-line no-await-in-loop
     products.push(product instanceof Promise ? await product : product);
     if (performance.now() < end) continue;
-    // oxlint-disable-next-line no-await-in-loop
     await turn();
     end = performance.now() + sliceMs;
   }

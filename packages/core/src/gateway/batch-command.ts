@@ -70,7 +70,6 @@ async function runOneByOne(
   for (const row of rows) {
     try {
       // In order: a log keeps the order of its lines.
-      // oxlint-disable-next-line no-await-in-loop
       await run([row]);
     } catch (error) {
       refused += 1;

@@ -221,7 +221,6 @@ async function runCreateHandlers(
 ): Promise<readonly Diagnostic[]> {
   const byContent = new Map<string, Diagnostic>();
   for (const handler of endpointCreateHandlers) {
-    // oxlint-disable-next-line no-await-in-loop
     const result = await runHook('a handler of endpointCreateHandlers', () => handler(endpoints));
     // TypeScript allows any result where `void` is expected.
     const diagnostics: readonly Diagnostic[] = Array.isArray(result) ? result : [];

@@ -84,7 +84,6 @@ class DatabaseChecks {
       this.#pending = new Map();
       for (let start = 0; start < all.length; start += maxBatch) {
         // One query at a time: streams leave the connections to calls.
-        // oxlint-disable-next-line no-await-in-loop
         await this.#send(all.slice(start, start + maxBatch));
       }
     }

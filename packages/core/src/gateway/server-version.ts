@@ -84,7 +84,6 @@ async function readServer(database: Database, deadline: number): Promise<readonl
   for (let delay = 100; ; delay = Math.min(maxRetryDelay, delay * 2)) {
     try {
       // Attempts run one after the other.
-      // oxlint-disable-next-line no-await-in-loop
       const [row] = await database.query(
         `select pg_catalog.current_setting('server_version_num'), pg_catalog.current_setting('server_version'),
                 rolname, rolsuper, rolbypassrls
@@ -93,7 +92,6 @@ async function readServer(database: Database, deadline: number): Promise<readonl
       return row ?? [];
     } catch (error) {
       if (!isTransient(error) || performance.now() + delay > deadline) throw error;
-      // oxlint-disable-next-line no-await-in-loop
       await sleep(delay);
     }
   }

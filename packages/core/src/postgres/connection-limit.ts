@@ -68,7 +68,6 @@ export class ConnectionLimit {
             release();
           },
         });
-        // oxlint-disable-next-line typescript/no-unnecessary-condition -- the connection may have been lost meanwhile
         if (!isReleased) share.sessions.add(session);
         if (this.#waiting.length > 0) this.#scheduleReclaim();
         return session;

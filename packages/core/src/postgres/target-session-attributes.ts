@@ -40,7 +40,6 @@ async function openInOrder<Product>(
   for (const attempt of attempts) {
     try {
       // In order: the next server is tried only after this one has failed.
-      // oxlint-disable-next-line no-await-in-loop
       return await open(attempt);
     } catch (error) {
       if (endsSearch(error)) throw error;
@@ -83,10 +82,8 @@ function openOnlySuitable<Product>(
           if (isDone) return;
           if (pending.has(attempt)) continue;
           begin(attempt);
-          // oxlint-disable-next-line no-await-in-loop
           await Promise.race([pending.get(attempt), delay(slowServerMs)]);
         }
-        // oxlint-disable-next-line no-await-in-loop
         if (!isDone && pending.size > 0) await Promise.race([...pending.values(), delay(slowServerMs)]);
       } while (!isDone && pending.size > 0);
       if (!isDone) settle(() => reject(combineFailures([...failures.values()])));

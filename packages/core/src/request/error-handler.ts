@@ -181,7 +181,6 @@ async function tryEachValue(
 ): Promise<ValueSource | null> {
   for (const [index, source] of valueSources.entries()) {
     // In order: PostgreSQL stopped at the first invalid value.
-    // oxlint-disable-next-line no-await-in-loop
     if (source !== null && !(await isValid(values[index]!, source, database))) return source;
   }
   return null;

@@ -93,7 +93,6 @@ export async function runHooks(
       // The metadata of an upload follows later.
       if (parameter.position === endpoint.upload?.metadataParameter) continue;
       // In order: the first response ends the request.
-      // oxlint-disable-next-line no-await-in-loop
       const response = await validateParameters({ endpoint, parameter, value: values[index]!, request });
       if (response) return toGatewayResponse(response);
     }

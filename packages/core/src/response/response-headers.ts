@@ -47,7 +47,6 @@ function createOwnWriter(endpoint: Endpoint, contentType: string, negotiable: bo
 /** A header name (RFC 9110, section 5.1). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** A header value: Latin-1 without control characters (RFC 9110, section 5.5). */
-// oxlint-disable-next-line no-control-regex
 const sendable = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 // oxlint-disable-next-line no-control-regex

@@ -56,7 +56,6 @@ describe('records of a CSV file', () => {
   ];
 
   test.each(files)('with $name', async ({ text, rows, format }) => {
-    // oxlint-disable-next-line no-await-in-loop
     for (const size of sizes) expect(await read(text, size, format), `chunks of ${size}`).toEqual(rows);
   });
 });
@@ -80,7 +79,6 @@ describe('a malformed file', () => {
 
   test.each(files)('has %s', async (_, content, line, message) => {
     for (const size of sizes) {
-      // oxlint-disable-next-line no-await-in-loop
       await expect(read(content, size), `chunks of ${size}`).rejects.toMatchObject({
         name: 'MalformedCsv',
         line,

@@ -89,7 +89,6 @@ async function runRows({ fileName, contentType, content }: UploadFile, context: 
   for await (const records of readCsv(content, csvFormat(options))) {
     for (const { line, fields } of records) {
       const values = setsNull ? fields.map((field) => (field.trim() === '' ? null : field)) : fields;
-      // oxlint-disable-next-line no-await-in-loop
       await commands.add(line, arrayLiteral(values));
     }
   }

@@ -87,7 +87,6 @@ async function openFolder({ options, templates, tenant }: UploadContext): Promis
   for (const component of components.filter((text) => text !== '' && text !== '.')) {
     folder = join(folder, component);
     // In order: each folder is in the one before.
-    // oxlint-disable-next-line no-await-in-loop
     await openSubfolder(folder, component, createPath);
   }
   return { folder, shown: tenant === null ? path : join(root, path.slice(length)) };

@@ -58,13 +58,11 @@ export async function readForm(body: AsyncIterable<Uint8Array>, reader: FormRead
     let size = 0;
     for (;;) {
       // Each chunk is processed before the next one is read.
-      // oxlint-disable-next-line no-await-in-loop
       const chunk = await form.orFailure(pace.wait(chunks.next()));
       if (chunk.done === true) break;
       size += chunk.value.length;
       if (size > reader.limits.maxTotalSize)
         throw tooLarge(`The limit of the whole form is ${reader.limits.maxTotalSize} bytes.`);
-      // oxlint-disable-next-line no-await-in-loop
       await form.orFailure(form.write(chunk.value));
     }
     await form.orFailure(form.end());

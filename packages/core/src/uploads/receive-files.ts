@@ -131,9 +131,7 @@ async function storeUntilSuccess(
       // A later handler reads the file again.
       const mayContinue = each.handler.mayRefuse === true && index < handlers.length - 1;
       // In order: a handler runs only when those before it have refused the file.
-      // oxlint-disable-next-line no-await-in-loop
       if (mayContinue) copy ??= await TemporaryCopy.create(reading);
-      // oxlint-disable-next-line no-await-in-loop
       const stored = copy === null ? await storeInAll(reading, [each], ['Ok']) : [await copy.store(each, reading)];
       results.push(...stored);
       succeeded = stored.flat().some((result) => result.status === 'Ok');
@@ -225,7 +223,6 @@ class FileReading {
     const { contentType } = this.#file;
     let head: FileHead = { contentType, bytes: this.#head, isWhole: false };
     while (needsMore(head)) {
-      // oxlint-disable-next-line no-await-in-loop
       await this.#doubleHead();
       head = { contentType, bytes: this.#head, isWhole: this.#isComplete };
     }
@@ -237,7 +234,6 @@ class FileReading {
     const chunks = [this.#head];
     const size = Math.max(1, 2 * this.#head.length);
     while (this.#size < size && !this.#isComplete) {
-      // oxlint-disable-next-line no-await-in-loop
       const chunk = await this.#next();
       if (chunk !== null) chunks.push(chunk);
     }
@@ -250,14 +246,12 @@ class FileReading {
     this.#head = Buffer.alloc(0);
     if (head.length > 0) await writeToAll(streams, head);
     // Each chunk waits for the streams.
-    // oxlint-disable-next-line no-await-in-loop
     for (let chunk = await this.#next(); chunk !== null; chunk = await this.#next()) await writeToAll(streams, chunk);
     for (const stream of streams) stream.end();
   }
 
   /** Discards what no handler has read. Returns the size of the file. */
   async drain(): Promise<number> {
-    // oxlint-disable-next-line no-await-in-loop
     while (!this.#isComplete) await this.#next();
     return this.#size;
   }
@@ -279,7 +273,6 @@ class FileReading {
 async function writeToAll(streams: readonly PassThrough[], chunk: Buffer): Promise<void> {
   for (const stream of streams) {
     if (stream.destroyed || stream.write(chunk)) continue;
-    // oxlint-disable-next-line no-await-in-loop
     await writable(stream);
   }
 }

@@ -130,7 +130,6 @@ export class RowCommands {
 
   /** Waits until at most this number of batches runs. */
   async #wait(most: number): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop
     while (this.#running.length > most) await this.#running.shift();
   }
 

@@ -36,7 +36,6 @@ describe('a NULL hash', () => {
       ['invited', ''],
       ['nobody', 'anything'],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop
       expect([name, await login(name, password), await hello(name, password)]).toEqual([name, wrong, refused]);
     }
     expect(await login('invited', null)).toEqual(wrong);
@@ -48,7 +47,6 @@ describe('a NULL hash', () => {
       authentication: { cookie: true, passwordVerificationFailedStatus: 401 },
     });
     for (const name of ['ada', 'invited', 'nobody']) {
-      // oxlint-disable-next-line no-await-in-loop
       const { status, body } = await gateway.send('POST /api/login', { body: { name, password: 'wrong' } });
       expect([name, status, JSON.parse(body)]).toEqual([
         name,
@@ -120,7 +118,6 @@ describe('guesses that cause a database error', () => {
       const login = (password: string): ReturnType<typeof gateway.send> =>
         gateway.send(`POST /api/${name.replace('_', '-')}`, { body: { user: `user of ${name}`, password } });
       for (const guess of ['a', 'b', 'c']) {
-        // oxlint-disable-next-line no-await-in-loop
         expect((await login(guess)).status).not.toBe(429);
       }
       const late = await login('secret');
@@ -135,7 +132,6 @@ describe('guesses that cause a database error', () => {
         (await gateway.send(`GET /api/by-${name.replace('_', '-')}`, { headers: basic(`basic of ${name}`, password) }))
           .status;
       for (const guess of ['a', 'b', 'c']) {
-        // oxlint-disable-next-line no-await-in-loop
         expect(await call(guess)).not.toBe(429);
       }
       expect(await call('secret')).toBe(429);
@@ -157,7 +153,6 @@ test('an attempt during a database outage is not counted', async () => {
   const login = async (password: string): Promise<number> =>
     (await gateway.send('POST /api/login', { body: { user: 'ada', password } })).status;
   for (let count = 0; count < 4; count += 1) {
-    // oxlint-disable-next-line no-await-in-loop
     expect(await login('kill')).toBe(503);
   }
   expect(await login('secret')).toBe(200);
@@ -277,7 +272,6 @@ describe('the parameter that names the user', () => {
     const statuses: number[] = [];
     // PostgreSQL parses all of these as the integer 7.
     for (const [turn, userId] of [7, '7', ' 7', '007', '+7', 7].entries()) {
-      // oxlint-disable-next-line no-await-in-loop
       statuses.push(await guess(turn, userId));
     }
     expect(statuses).toEqual([401, 401, 401, 429, 429, 429]);
@@ -294,7 +288,6 @@ describe('the parameter that names the user', () => {
     });
     const statuses: number[] = [];
     for (let turn = 0; turn < 7; turn += 1) {
-      // oxlint-disable-next-line no-await-in-loop
       statuses.push((await gateway.send('POST /api/enter', { body: { token: `guess ${turn}` } })).status);
     }
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);

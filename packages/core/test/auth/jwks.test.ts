@@ -160,7 +160,6 @@ describe('tokens of an OpenID provider', () => {
       'sub program',
     ];
     for (const resource of [audience, `${audience}:elliptic`]) {
-      // oxlint-disable-next-line no-await-in-loop
       const caller = await ask(scheme, await grant(resource));
       expect(caller).toMatchObject({ scheme: 'jwt', sentByBrowser: false });
       expect(caller!.claims.map((claim) => claim.join(' ')).toSorted()).toEqual(claims);

@@ -66,7 +66,6 @@ describe('an endpoint that accepts anonymous callers', () => {
       ['POST /api/batch', [{ method: 'GET', path: '/api/get-news' }]],
     ];
     for (const [line, sent] of lines) {
-      // oxlint-disable-next-line no-await-in-loop
       const answer = await gateway.send(line, { headers, ...(sent === undefined ? {} : { body: sent }) });
       expect([line, answer.status, answer.body.includes(body.slice(1, -1))]).toEqual([line, 401, true]);
     }

@@ -61,7 +61,6 @@ describe('a cookie in the second half of its time', () => {
       ['GET /api/antiforgery', 200],
     ] as const;
     for (const [line, status] of answers) {
-      // oxlint-disable-next-line no-await-in-loop
       const answer = await gateway.send(line, { headers });
       const lines = answer.headers.getSetCookie().filter((one) => one.startsWith('pgway='));
       expect([line, answer.status, lines.length]).toEqual([line, status, 1]);

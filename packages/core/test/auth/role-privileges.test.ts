@@ -109,7 +109,6 @@ async function inTurns(ask: Ask, path: string, order: readonly string[]): Promis
   for (const role of order) {
     const own: string[] = [];
     // The order of the calls is essential.
-    // oxlint-disable-next-line no-await-in-loop
     for (let n = 0; n < times; n++) own.push(await ask(role, path));
     answers.push([...new Set(own)].join(' or '));
   }
@@ -198,7 +197,6 @@ describe.skipIf((await pgbouncerVersion()) === null)('behind PgBouncer in transa
     });
     for (const [what, path, answer] of refused) {
       // One server connection: the order of the calls is essential.
-      // oxlint-disable-next-line no-await-in-loop
       expect([what, ...(await inTurns(ask, path, [member, guest, member]))]).toEqual([
         what,
         answer,

@@ -198,7 +198,6 @@ describe('tables', () => {
       const answers = [];
       for (const line of lines) {
         const body = line.startsWith('P') ? { body: { id: 9, body: 'x' } } : {};
-        // oxlint-disable-next-line no-await-in-loop
         answers.push((await gateway.send(line, { headers, ...body })).status);
       }
       return answers;

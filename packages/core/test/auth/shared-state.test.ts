@@ -68,7 +68,6 @@ describe('instances that share their state', () => {
     const wrong = { user: 'ada', password: 'wrong' };
     const logins = [one, other, one, other].map((gateway) => () => post(gateway, '/api/login', wrong));
     const statuses: number[] = [];
-    // oxlint-disable-next-line no-await-in-loop
     for (const login of logins) statuses.push((await login()).status);
     expect(statuses).toEqual([404, 404, 404, 429]);
     const hashes = await Promise.all(

@@ -223,7 +223,6 @@ describe('tables', () => {
       { method: 'POST', path: '/api/item', body: { id: 99, name: 'b' } },
       { method: 'DELETE', path: '/api/item?id=99' },
     ]) {
-      // oxlint-disable-next-line no-await-in-loop
       const { status, body } = await batch(gateway, [add, missing]);
       expect([status, body]).toMatchObject([404, { type: 'urn:pgway:problem:row-not-found', pointer: '/1' }]);
     }
@@ -281,7 +280,6 @@ test('a role and settings that a routine leaves to its transaction do not reach 
   const alone = (await gateway.send('GET /api/context')).body;
   expect(alone).toBe('t "$user", public on ISO, MDY 2026-01-02');
   for (const path of ['/api/elevate', '/api/elevate-session', '/api/elevate-inside']) {
-    // oxlint-disable-next-line no-await-in-loop
     const { status, body } = await batch(gateway, [post(path), context, post(path), context]);
     expect([path, status, bodies(body)]).toEqual([path, 200, [role, alone, role, alone]]);
   }

@@ -121,7 +121,6 @@ test.each(
   };
   // A connection that is open, whose statements are prepared.
   const warmUp = async (name: string): Promise<void> => {
-    // oxlint-disable-next-line no-await-in-loop
     for (let done = 0; done < 3;) if ((await send(`${name}-${done}`)).status === 200) done++;
   };
   await warmUp('first');
@@ -137,21 +136,16 @@ test.each(
   };
   for (let position = 0; position < positions; position++) {
     const text = `cut-${position}`;
-    // oxlint-disable-next-line no-await-in-loop
     await warmUp(`before-${position}`);
     proxy.cutAfter(direction, 1 + Math.floor((bytes * position) / positions));
-    // oxlint-disable-next-line no-await-in-loop
     let answer = await send(text);
     proxy.cutAfter(direction, null);
-    // oxlint-disable-next-line no-await-in-loop
     const found = await effects(text);
     const { effects: possible, ...expected } = truths[answer.type]!;
     expect(answer).toEqual({ ...expected, type: answer.type });
     expect(possible).toContain(found);
     if (!hasKey) continue;
-    // oxlint-disable-next-line no-await-in-loop
     while (answer.status !== 200) answer = await send(text);
-    // oxlint-disable-next-line no-await-in-loop
     lasting.push(await effects(text));
   }
   expect(lasting).toEqual(hasKey ? Array.from({ length: positions }, () => 1) : []);

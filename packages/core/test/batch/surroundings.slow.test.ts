@@ -72,7 +72,6 @@ describe.skipIf(version === null)('behind PgBouncer in transaction mode', () => 
         return [amount, send(gateway, [pay(amount), list], key === null ? null : `${key}-${amount}`)] as const;
       });
       for (const [amount, sending] of batches) {
-        // oxlint-disable-next-line no-await-in-loop
         const { status, body } = await sending;
         const rows = (body as readonly { readonly body: unknown }[])[1]!.body;
         expect([status, rows]).toEqual([200, expect.arrayContaining([expect.objectContaining({ amount })])]);
@@ -98,7 +97,6 @@ test('each tenant has keys of its own, and one without the table gets a 503', as
     return toAnswer(await tenants.send(tenant, 'POST /batch', { headers, body: [pay(7), place] }));
   };
   for (const tenant of ['acme', 'beta']) {
-    // oxlint-disable-next-line no-await-in-loop
     const first = await sendTo(tenant);
     const database = new URL(tenants.databases[tenant]!.connectionString).pathname.slice(1);
     const body = [
@@ -106,7 +104,6 @@ test('each tenant has keys of its own, and one without the table gets a 503', as
       { status: 200, body: database },
     ];
     expect(first).toEqual({ status: 200, replayed: false, body });
-    // oxlint-disable-next-line no-await-in-loop
     expect(await sendTo(tenant)).toEqual({ ...first, replayed: true });
   }
   expect(await sendTo('gamma')).toMatchObject({

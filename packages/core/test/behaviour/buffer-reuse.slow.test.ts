@@ -85,11 +85,10 @@ async function comesBack(run: (path: string) => Promise<string>): Promise<boolea
     // The gateway learns the size of the response. A buffer that is too small comes back when it is replaced.
     for (let call = 0; call < 10; call++) {
       emptyPool();
-      // oxlint-disable-next-line no-await-in-loop -- one request at a time
+      // One request at a time.
       expect(await run(path)).toBe(bodyOf('b', rows));
     }
     // A client may have the response before the server has the callback of its write.
-    // oxlint-disable-next-line no-await-in-loop
     await new Promise((resolve) => setImmediate(resolve));
     results.push(responseBuffers.freeBytes > 0);
   }
@@ -200,9 +199,7 @@ describe('buffers come back', () => {
   test('never while a cache holds the body', async () => {
     const get = (): Promise<string> => fetchText(`${gateway.url}/api/kept?letter=k&rows=60`);
     for (let round = 0; round < 3; round++) {
-      // oxlint-disable-next-line no-await-in-loop
       expect(await get()).toBe(bodyOf('k', 60));
-      // oxlint-disable-next-line no-await-in-loop
       expect(await fetchText(gateway.url + pathOf('d', 60))).toBe(bodyOf('d', 60));
     }
   });
@@ -314,7 +311,6 @@ test('clients that read slowly, pipeline, send HEAD or disconnect within a respo
   for (const letter of 'defgh') {
     const list = requests(letter, 18, sizes);
     const leaving = new PipeliningClient(gateway.url, requests('x', 12, sizes));
-    // oxlint-disable-next-line no-await-in-loop
     const [bodies] = await Promise.all([new PipeliningClient(gateway.url, list).read(), leaving.breakOff()]);
     expect(bodies).toEqual(list.map(({ body }) => body));
   }

@@ -265,9 +265,7 @@ describe('plans', () => {
     });
     reachable = true;
     for (const path of ['/api/plan-mode', '/api/forced']) {
-      // oxlint-disable-next-line no-await-in-loop
       const response = await gateway.fetch(new Request(`http://localhost${path}`));
-      // oxlint-disable-next-line no-await-in-loop
       expect(await response?.text()).toBe('auto');
     }
     await gateway.close();

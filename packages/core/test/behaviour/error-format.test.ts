@@ -49,7 +49,6 @@ test.each([
 
 test('a path that is not there too', async () => {
   for (const line of ['GET /api/nothing', 'POST /api/one/%ff', 'GET /']) {
-    // oxlint-disable-next-line no-await-in-loop
     expect(plain(await gateway.send(line))).toEqual({ status: 404, type, body: 'Not found' });
   }
 });

@@ -103,7 +103,7 @@ test('a response without progress stays while no call waits', async () => {
   const socket = ask(gateway);
   await expect.poll(() => gateway.database.query(waitingForClient)).toHaveLength(1);
   for (let count = 0; count < 20; count++) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    // One after the other.
     expect((await gateway.send('GET /api/hello')).body).toBe('hello');
   }
   let bytes = 0;

@@ -289,7 +289,6 @@ describe('with roles of callers', () => {
       [`select pgway.read_idempotent_rows(${id}, '')`, 'the response is not stored'],
       [`select pgway.claim_idempotency_key(${id}, '', '', 1)`, 'another request had this idempotency key'],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop
       await expect(asBob(sql)).rejects.toThrow(message);
     }
     // Operators and functions that the role has made are not used.

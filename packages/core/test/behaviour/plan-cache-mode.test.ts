@@ -39,7 +39,6 @@ describe.each([
   test.skipIf(serverVersion() < 14)('decides how a search is planned whose conditions may be left out', async () => {
     const gateway = await startGateway(sql, { poolSize: 1, ...options });
     for (let id = 1; id <= 8; id++) {
-      // oxlint-disable-next-line no-await-in-loop
       expect((await gateway.send(`GET /api/search?id=${id}`)).body).toBe(`[{"id":${id},"name":"name ${id}"}]`);
     }
     expect((await gateway.send('GET /api/searched')).body).toBe(plans);

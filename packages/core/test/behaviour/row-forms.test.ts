@@ -133,7 +133,6 @@ describe('which form it is', () => {
 
   test('every form says that it depends on Accept', async () => {
     for (const headers of [{}, ndjson, csv]) {
-      // oxlint-disable-next-line no-await-in-loop
       expect((await gateway.send('GET /api/people', { headers })).headers.get('vary')).toBe('accept');
     }
   });

@@ -342,9 +342,7 @@ describe.skipIf(bouncerVersion === null)('behind PgBouncer in transaction mode, 
     for (const name of leavers.filter(
       (one) => !['fails_with_a_lock', 'leaves_statement', 'leaves_of_a_procedure'].includes(one),
     )) {
-      // oxlint-disable-next-line no-await-in-loop
       expect([name, [200, 204].includes((await send(name)).status)]).toEqual([name, true]);
-      // oxlint-disable-next-line no-await-in-loop
       expect([name, await (await send('found')).json()]).toEqual([name, { ...clean, statements: expect.any(Number) }]);
     }
   });

@@ -139,7 +139,6 @@ test('a response that cannot be made after its stream began ends its call', asyn
   };
   const gateway = await startGateway(sql, { routineSources: [badHead], poolSize: 3, acquireTimeout: 5 });
   for (let request = 0; request < 3; request++) {
-    // oxlint-disable-next-line no-await-in-loop
     const { status, body } = await gateway.send('GET /api/rows?size=1');
     expect([status, JSON.parse(body)]).toMatchObject([500, { type: 'urn:pgway:problem:invalid-response-header' }]);
   }

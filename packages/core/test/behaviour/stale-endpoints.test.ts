@@ -116,7 +116,6 @@ test('what a refresh does not heal is answered 500, and is no way to have the ca
   };
   const gateway = await start(wrong);
   for (let request = 0; request < 10; request++) {
-    // oxlint-disable-next-line no-await-in-loop
     const { status, body } = await gateway.send('GET /api/gone');
     expect([status, JSON.parse(body)]).toMatchObject([
       500,

@@ -80,9 +80,7 @@ test('a reset session has its initial timeout', async () => {
     ['2min', '2min'],
   ] as const) {
     // In order: each one has its own database.
-    // oxlint-disable-next-line no-await-in-loop
     const gateway = await start(await serverWith(database, false), { connectionReset: 'always', poolSize: 1 });
-    // oxlint-disable-next-line no-await-in-loop
     for (let n = 0; n < 3; n++) expect(await ask(gateway, 'GET /api/shown')).toBe(shown);
   }
 });

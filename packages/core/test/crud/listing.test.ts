@@ -175,7 +175,6 @@ describe('counts', () => {
     expect(await count('HEAD /api/book')).toEqual(['6', 'count=exact']);
     expect(await count('GET /api/book', 'respond-async, count = "exact"; x=1')).toEqual(['6', 'count=exact']);
     for (const prefer of ['count=planned', 'recount=exact', 'count=exactly', '']) {
-      // oxlint-disable-next-line no-await-in-loop
       expect(await count('GET /api/book', prefer)).toEqual([null, null]);
     }
   });

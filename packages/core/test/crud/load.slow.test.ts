@@ -24,7 +24,6 @@ test('32 clients that upsert one key 10,000 times lose no update', async () => {
     for (let index = next++; index < 10_000; index = next++) {
       const returning = index % 2 === 0;
       // A client sends its requests one by one.
-      // oxlint-disable-next-line no-await-in-loop
       const { status, body } = await gateway.send(
         `PUT /api/counter/on-conflict-do-update${returning ? '/returning' : ''}`,
         {
@@ -65,13 +64,11 @@ test('the oldest statements are evicted past 200 sets of columns, and past 500 o
   const putOften = async (columns: readonly string[]): Promise<void> => {
     for (const value of range(3)) {
       const body = Object.fromEntries(columns.map((name) => [name, value]));
-      // oxlint-disable-next-line no-await-in-loop
       expect(await ask(gateway, 'PUT /api/many', { id: id++, ...body })).toEqual([204, null]);
     }
   };
   for (const start of range(35)) {
     // Within the limit of 200.
-    // oxlint-disable-next-line no-await-in-loop
     await Promise.all(sets.slice(start * 20, start * 20 + 20).map(putOften));
   }
   expect(await gateway.database.query('select count(*)::int as n from many')).toEqual([{ n: 2_100 }]);
@@ -108,7 +105,6 @@ test('conditions that do not repeat leave no prepared statements; repeated ones 
     const chosen = names.filter((_, index) => ((number + 1) >> (index % 10)) % 2 === 1).slice(0, 30);
     const conditions = chosen.map((name) => `${name}=${number % 2 === 0 ? '' : 'gt.'}${number}`).join('&');
     const given = range(10).filter((index) => ((number + 1) >> index) % 2 === 1);
-    // oxlint-disable-next-line no-await-in-loop
     const [listed, deleted, called] = await Promise.all([
       gateway.send(`GET /api/wide?${conditions}&order=${chosen.join()}`),
       gateway.send(`DELETE /api/wide?${chosen.map((name) => `${name}=1`).join('&')}`),
@@ -118,7 +114,6 @@ test('conditions that do not repeat leave no prepared statements; repeated ones 
   }
   expect(await kept()).toEqual([]);
   for (const _ of range(3)) {
-    // oxlint-disable-next-line no-await-in-loop
     expect(await ask(gateway, 'GET /api/wide?c1=1')).toEqual([200, []]);
   }
   expect(await kept()).toEqual([expect.stringContaining('"r"."c1" operator(pg_catalog.=) $1')]);
@@ -139,9 +134,7 @@ test('a request has at most 32 conditions, and is ordered by at most 32 columns'
       .join('&');
   const tooMany = refusal(400, { type: 'urn:pgway:problem:too-many-conditions', detail: /33/ });
   for (const line of ['GET /api/wide', 'GET /api/listed', 'DELETE /api/wide/returning']) {
-    // oxlint-disable-next-line no-await-in-loop
     expect(await ask(gateway, `${line}?${query(32)}`)).toEqual([200, []]);
-    // oxlint-disable-next-line no-await-in-loop
     expect(await ask(gateway, `${line}?${query(33)}`)).toEqual(tooMany);
   }
   const repeated = range(33).map((index) => `c1=neq.${index}`);
@@ -161,7 +154,6 @@ test('requests succeed during a refresh', async () => {
   const statuses = new Set<number>();
   const client = async (): Promise<void> => {
     while (!done) {
-      // oxlint-disable-next-line no-await-in-loop
       const answers = await Promise.all([
         gateway.send('GET /api/item?id=1'),
         gateway.send('POST /api/item/returning', { body: { id: 1, note: 'y' } }),
@@ -172,9 +164,7 @@ test('requests succeed during a refresh', async () => {
   };
   const clients = range(4).map(client);
   for (const round of range(5)) {
-    // oxlint-disable-next-line no-await-in-loop
     await gateway.database.query(`alter table item add column more_${round} int`);
-    // oxlint-disable-next-line no-await-in-loop
     await gateway.gateway.refresh();
   }
   done = true;

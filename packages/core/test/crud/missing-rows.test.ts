@@ -96,11 +96,8 @@ describe('an update or delete by the complete key', () => {
   test('a trigger that marks a row as deleted: 204', async () => {
     const marked = (): Promise<unknown> => gateway.database.query('select deleted from marked where id = 1');
     for (const path of ['marked', 'marked-names']) {
-      // oxlint-disable-next-line no-await-in-loop
       await gateway.database.query('update marked set deleted = false');
-      // oxlint-disable-next-line no-await-in-loop
       expect([path, await ask(gateway, `DELETE /api/${path}?id=1`)]).toEqual([path, [204, null]]);
-      // oxlint-disable-next-line no-await-in-loop
       expect(await marked()).toEqual([{ deleted: true }]);
     }
   });

@@ -57,7 +57,6 @@ async function pages(order: string, by: readonly string[], limit: number): Promi
     const last = rows.at(-1);
     const query = new URLSearchParams({ limit: String(limit), ...(order === '' ? {} : { order }) });
     if (last !== undefined) for (const name of by) query.append('after', written(last[name]!));
-    // oxlint-disable-next-line no-await-in-loop
     const { status, body } = await gateway.send(`GET /api/spot?${query.toString()}`);
     expect([status, body]).toEqual([200, expect.anything()]);
     // Numbers with all their digits, or the next page would start elsewhere.

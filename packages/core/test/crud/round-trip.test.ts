@@ -107,7 +107,6 @@ describe('a selected value can be sent back unchanged', () => {
   test.each(types.map((_, index) => [name(index), index] as const))('%s', async (_, index) => {
     const { database } = gateway;
     for (const [id, text] of [...values[index]!.entries(), [999, null] as const]) {
-      // oxlint-disable-next-line no-await-in-loop
       await database.query(`insert into from_${index} values ($1, $2)`, [id, text]);
     }
     const given = await gateway.send(`GET /api/from-${index}`, { headers: { accept: 'application/x-ndjson' } });
@@ -115,13 +114,10 @@ describe('a selected value can be sent back unchanged', () => {
     expect(rows).toHaveLength(values[index]!.length + 1);
     const sent = { 'content-type': 'application/json', accept: 'application/x-ndjson' };
     for (const body of rows) {
-      // oxlint-disable-next-line no-await-in-loop
       const inserted = await gateway.send(`PUT /api/to-${index}/returning`, { body, headers: sent });
       expect([inserted.status, inserted.body]).toEqual([200, `${body}\n`]);
-      // oxlint-disable-next-line no-await-in-loop
       const updated = await gateway.send(`POST /api/to-${index}/returning`, { body, headers: sent });
       expect([updated.status, updated.body]).toEqual([200, `${body}\n`]);
-      // oxlint-disable-next-line no-await-in-loop
       const upserted = await gateway.send(`PUT /api/to-${index}/on-conflict-do-update/returning`, {
         body,
         headers: sent,

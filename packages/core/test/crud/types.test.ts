@@ -90,7 +90,6 @@ describe('every type', () => {
     // json keeps its text, which the client has reformatted.
     expect(JSON.parse(returned.body)).toEqual(JSON.parse(body));
     for (const name of names) {
-      // oxlint-disable-next-line no-await-in-loop
       const [row] = await gateway.database.query(`select json_in_utc(${name}) as json from every_type`);
       const json = String(row!['json']).replaceAll('first_name', 'firstName');
       expect(body).toContain(`"${camel(name)}":${json}`);

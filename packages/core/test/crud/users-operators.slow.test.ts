@@ -213,7 +213,6 @@ const requests: readonly Request[] = [
 async function answersOf(gateway: TestGateway): Promise<readonly unknown[]> {
   const answers: unknown[] = [];
   for (const { line, body, headers = {} } of requests) {
-    // oxlint-disable-next-line no-await-in-loop
     const answer: Answer = await gateway.send(line, { headers, ...(body === undefined ? {} : { body }) });
     answers.push([line, answer.status, answer.headers.get('x-total-count'), answer.body]);
   }
@@ -273,7 +272,6 @@ describe.each(['ext', 'public'])('objects of a user in public, with extensions i
       'select count(*) from pg_catalog.pg_class',
       `select 'a'::text`,
     ]) {
-      // oxlint-disable-next-line no-await-in-loop
       await expect(onSessionOf(gateway, sql)).rejects.toThrow('a trap');
     }
     expect(await gateway.database.query('select is_called from public.sprung')).toEqual([{ is_called: true }]);

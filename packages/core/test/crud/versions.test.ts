@@ -36,7 +36,6 @@ describe('the version of a row', () => {
       '/api/pair?a=1',
       '/api/page?id=9',
     ]) {
-      // oxlint-disable-next-line no-await-in-loop
       expect([path, await tagOf(path)]).toEqual([path, null]);
     }
     expect(await tagOf('/api/pair?a=1&b=2')).toMatch(/^"\d+"$/);
@@ -121,10 +120,8 @@ describe('the version of a row', () => {
       let refused = 0;
       for (let done = 0; done < rounds;) {
         // A client sends its requests one by one.
-        // oxlint-disable-next-line no-await-in-loop
         const read = await gateway.send('GET /api/page?id=1');
         const [row] = JSON.parse(read.body) as readonly { hits: number }[];
-        // oxlint-disable-next-line no-await-in-loop
         const written = await gateway.send('POST /api/page', {
           body: { id: 1, hits: row!.hits + 1 },
           headers: { 'if-match': read.headers.get('etag')! },

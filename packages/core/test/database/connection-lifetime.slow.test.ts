@@ -39,13 +39,11 @@ test('requests of every kind, while connections live some milliseconds: no reque
     for (let number = first; number <= 2_000; number += 40) {
       const series = `[${Array.from({ length: number }, (_, index) => index + 1).join(',')}]`;
       // A client sends its requests one by one.
-      /* oxlint-disable no-await-in-loop */
       if (number % 5 === 0) await expectBody('POST /api/make', { number }, String(number));
       if (number % 5 === 1) await expectBody(`GET /api/echo?number=${number}`, undefined, String(number));
       if (number % 5 === 2) await expectBody(`GET /api/leave?number=${number}`, undefined, String(number));
       if (number % 5 === 3) await expectBody(`GET /api/listed?number=${number}`, undefined, series);
       if (number % 5 === 4) await expectBody('POST /api/twice', { number }, `{"result":${number}}`);
-      /* oxlint-enable no-await-in-loop */
     }
   };
   await Promise.all(Array.from({ length: 40 }, (_, index) => client(index + 1)));
@@ -77,7 +75,6 @@ test('a server that closes each connection at once is asked about once a second'
   const before = proxy.attempts;
   const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pgway' and datname = current_database()`;
   while (proxy.attempts - before < 9) {
-    // oxlint-disable-next-line no-await-in-loop
     await db.query(terminate);
   }
   expect(performance.now() - started).toBeGreaterThan(2_000);

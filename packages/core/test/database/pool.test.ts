@@ -192,7 +192,6 @@ test('connections are replaced at the end of their lifetime under load: every ca
   let highest = 0;
   const client = async (first: number): Promise<void> => {
     for (let number = first; number < 60; number += 15) {
-      // oxlint-disable-next-line no-await-in-loop
       const [row] = await rowsOf(ask(pool, [[insert, String(number)]], { mayShare: number % 3 !== 0 }));
       expect(row![0]).toBe(String(number));
       backends.add(row![1]!);
@@ -220,7 +219,6 @@ test('a transaction keeps its connection beyond its lifetime', async () => {
   await transaction.run([{ statement: named('create table outlived (backend int)'), values: [] }]);
   const insertAndSleep = [insert, named('select pg_sleep(0.01)')].map((statement) => ({ statement, values: [] }));
   for (let n = 0; n < 5; n++) {
-    // oxlint-disable-next-line no-await-in-loop
     await transaction.run(insertAndSleep);
   }
   const waiting = ask(pool, ['select count(distinct backend), bool_or(backend = pg_backend_pid()) from outlived']);

@@ -99,11 +99,9 @@ describe.skipIf(version === null)('the server is lost at any byte of a response 
     const outcomes = new Set<string>();
     for (let bytes = 1; bytes < length; bytes++) {
       proxy.cutAfter(bytes);
-      // oxlint-disable-next-line no-await-in-loop
       outcomes.add(await send());
       proxy.cutAfter(Infinity);
       // PgBouncer connects to the server again.
-      // oxlint-disable-next-line no-await-in-loop
       expect(await send()).toBe(ok);
     }
     expect([...outcomes].toSorted()).toEqual(expected);

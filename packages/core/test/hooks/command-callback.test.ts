@@ -161,7 +161,6 @@ describe('query', () => {
     const warn = (warning: Error): void => void warnings.push(warning.message);
     process.on('warning', warn);
     const { send } = await start(async ({ query }) => {
-      // oxlint-disable-next-line no-await-in-loop
       for (let index = 0; index < 20; index++) await query('select 1');
     });
     expect((await send('GET /api/nothing')).status).toBe(200);

@@ -101,7 +101,6 @@ test('the statement of a query text is prepared once', async () => {
   });
   const gateway = await startGateway('select', { routineSources: [statements] });
   const bodies = [];
-  // oxlint-disable-next-line no-await-in-loop
   for (let call = 0; call < 3; call++) bodies.push((await gateway.send('POST /api/statements')).body);
   await gateway.close();
   expect(bodies[0]).toMatch(/^\["pgway_\d+"\]$/);

@@ -30,7 +30,6 @@ const request: GatewayRequest = {
 async function heapAfter(calls: number): Promise<number> {
   const { handle } = gateway.gateway;
   for (let made = 0; made < calls; made += 10) {
-    // oxlint-disable-next-line no-await-in-loop
     await Promise.all(Array.from({ length: 10 }, () => handle(request)));
     if (made % 200 === 0) collect({ type: 'minor' });
   }

@@ -41,7 +41,6 @@ test(`${readers} readers that take nothing of ${size / mebibyte} MiB each`, asyn
   const before = held();
   const sockets: Socket[] = [];
   for (let reader = 0; reader < readers; reader++) {
-    // oxlint-disable-next-line no-await-in-loop
     sockets.push(await ask());
     expect(held() - before).toBeLessThan(most);
   }

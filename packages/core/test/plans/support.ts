@@ -9,7 +9,6 @@ export async function modesOf(
 ): Promise<readonly string[]> {
   const modes: string[] = [];
   for (let index = 0; index < count; index++) {
-    // oxlint-disable-next-line no-await-in-loop
     const { status, body } = await send(`GET ${path(index)}`);
     if (status !== 200) throw new Error(`${status} ${body}`);
     modes.push((JSON.parse(body) as readonly { readonly mode: string }[])[0]!.mode);
@@ -31,7 +30,6 @@ export async function untilMode(
   path: (index: number) => string,
 ): Promise<void> {
   for (let round = 0; round < 500; round++) {
-    // oxlint-disable-next-line no-await-in-loop
     const modes = await modesOf(gateway, 10, path);
     // Trials of the other mode run at most once among four calls.
     if (modes.slice(-3).every((other) => other === mode)) return;

@@ -105,7 +105,7 @@ async function cost(url: string, sent: Sent = {}): Promise<number> {
   const costs: number[] = [];
   for (let count = 0; count < 4; count++) {
     const start = process.cpuUsage();
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    // One after the other.
     await send(url, sent);
     const { user, system } = process.cpuUsage(start);
     costs.push((user + system) / 1_000);

@@ -29,14 +29,14 @@ describe('a JSON path', () => {
 
   test('of 32 steps', async () => {
     for (const line of requests(32)) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      // One after the other.
       expect((await gateway.send(line)).body).toBe('[]');
     }
   });
 
   test.each([33, 1500])('of %i steps', async (steps) => {
     for (const line of requests(steps)) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      // One after the other.
       const { status, body } = await gateway.send(line);
       expect([status, JSON.parse(body)]).toMatchObject([
         400,

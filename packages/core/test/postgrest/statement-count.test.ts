@@ -23,7 +23,6 @@ test('requests with other limits and offsets share their statements', async () =
   const read = async (pages: readonly number[]): Promise<unknown> => {
     for (const page of pages) {
       // In order: the statements are those of one session.
-      // oxlint-disable no-await-in-loop
       await send(
         `GET /rest/parent?select=id,child(id)&child.limit=${page}&child.offset=${page}&limit=${page}&offset=${page}`,
       );

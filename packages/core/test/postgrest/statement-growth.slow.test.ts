@@ -68,7 +68,6 @@ async function heapAfter(first: number, count: number, repeats: number): Promise
   for (let number = first; number < first + count; number++) {
     for (const sent of requests(number).flatMap((request) => Array.from({ length: repeats }, () => request))) {
       // One session: its statements are counted.
-      // oxlint-disable-next-line no-await-in-loop
       await send(sent);
     }
   }

@@ -348,7 +348,6 @@ idempotent';`);
       () => send('POST /api/add-once', headers, { text: 'a' }),
       () => send('POST /batch', batchHeaders, requests),
     ]) {
-      // oxlint-disable-next-line no-await-in-loop
       const [first, second] = [await act(), await act()];
       expect(second).toMatchObject({ status: 200, body: first.body });
       expect(second.headers.get('idempotent-replayed')).toBe('true');

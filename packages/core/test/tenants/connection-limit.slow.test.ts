@@ -30,7 +30,6 @@ async function mostConnections({ main, databases }: TenantGateway, until: Promis
   let isOver = false;
   void until.finally(() => (isOver = true));
   while (!isOver) {
-    // oxlint-disable-next-line no-await-in-loop
     const [row] = await main.query(
       `select count(*)::int as count from pg_stat_activity where datname = any ($1) and application_name = 'pgway'`,
       [databaseNames],
@@ -57,13 +56,11 @@ test('a busy tenant cannot keep the others from the database', async () => {
   // Eight clients of one tenant, each with its next call as soon as the last one has ended.
   const busy = Array.from({ length: 8 }, async () => {
     while (!isOver) {
-      // oxlint-disable-next-line no-await-in-loop
       statuses.add((await tenants.send('acme', 'GET /api/wait?seconds=0.02')).status);
     }
   });
   await expect.poll(() => tenants.gateway.statistics().pools.at(-1)?.open).toBe(3);
   for (const name of names.slice(1)) {
-    // oxlint-disable-next-line no-await-in-loop
     expect([name, await (await tenants.send(name, 'GET /api/quick')).text()]).toEqual([name, 'quick']);
   }
   isOver = true;
@@ -76,7 +73,6 @@ test('a tenant whose clients do not read gives its connections to the others', a
   const unread = Array.from({ length: 2 }, () => askUnread(tenants, 'acme', '/api/all-rows'));
   await expect.poll(() => tenants.gateway.statistics().pools.at(-1)).toMatchObject({ open: 2, idle: 0 });
   for (const name of names.slice(1)) {
-    // oxlint-disable-next-line no-await-in-loop
     expect((await tenants.send(name, 'GET /api/quick')).status).toBe(200);
   }
   expect(unread.map((socket) => socket.destroyed)).toEqual([false, false]);

@@ -89,7 +89,6 @@ test('the least recently used tenant makes room for another one; without an idle
   const tenants = await start({ maxOpen: 2 });
   const number = (tenant: string): Promise<Response> => tenants.send(tenant, 'GET /api/number');
   for (const tenant of ['acme', 'globex', 'acme', 'initech']) {
-    // oxlint-disable-next-line no-await-in-loop
     expect([tenant, (await number(tenant)).status]).toEqual([tenant, 200]);
   }
   // The cached response of acme is still there.

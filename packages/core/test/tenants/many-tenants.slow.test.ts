@@ -44,7 +44,6 @@ beforeAll(async () => {
   const administrator = new Client({ connectionString: databaseUrl('postgres') });
   await administrator.connect();
   for (const name of names) {
-    // oxlint-disable-next-line no-await-in-loop
     await administrator.query(`create database "app_${name}" template app_reference strategy file_copy`);
   }
   await administrator.end();

@@ -93,10 +93,8 @@ describe('the fingerprint of a schema', () => {
     const seen = new Map([[await fingerprint(connected), 'the beginning']]);
     for (const change of changes) {
       // Each change is one of the schema that the earlier ones have left.
-      // oxlint-disable no-await-in-loop
       await database.query(change);
       const version = await fingerprint(connected);
-      // oxlint-enable no-await-in-loop
       expect([change, seen.get(version)]).toEqual([change, undefined]);
       seen.set(version, change);
     }

@@ -41,7 +41,6 @@ export async function startTenants(
   const created = await Promise.all(names.map(async (name) => [name, await freshDatabase(all)] as const));
   const databases = Object.fromEntries(created);
   for (const [name, { connectionString }] of created) {
-    // oxlint-disable-next-line no-await-in-loop
     await main.query('insert into tenants values ($1, $2)', [name, connectionString]);
   }
   const observations: Observation[] = [];

@@ -64,7 +64,6 @@ describe('tenants by host', () => {
     const before = tenants.gateway.statistics();
     const names = Array.from({ length: 1000 }, (_, index) => `invented-${index}`);
     for (let start = 0; start < names.length; start += 50) {
-      // oxlint-disable-next-line no-await-in-loop
       const answers = await Promise.all(names.slice(start, start + 50).map(list));
       expect(new Set(answers.map(([status, body]) => `${status} ${body}`))).toEqual(new Set([`404 ${unknownTenant}`]));
     }

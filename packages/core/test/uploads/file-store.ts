@@ -48,12 +48,10 @@ export class UploadRequest {
   }
 
   async commit(): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop
     for (const finish of this.#commits) await finish();
   }
 
   async rollback(): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop
     for (const remove of this.#rollbacks.toReversed()) await remove();
   }
 }

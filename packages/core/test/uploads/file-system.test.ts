@@ -248,7 +248,6 @@ describe('a name that is in use', () => {
     await symlink(join(outside, 'new'), join(path, 'dangling'));
 
     for (const fileName of ['folder', 'link', 'dangling']) {
-      // oxlint-disable-next-line no-await-in-loop
       await expect(request.store({ fileName, content: 'new' })).rejects.toMatchObject({
         code: 'file-name-conflict',
         status: 409,
@@ -326,13 +325,11 @@ describe('a name that is in use', () => {
       const requests: Record<string, UploadRequest> = {};
       for (const letter of ['a', 'b', 'c']) {
         requests[letter] = new UploadRequest(handler);
-        // oxlint-disable-next-line no-await-in-loop
         await requests[letter].store({ fileName: 'x', content: letter });
       }
 
       for (const end of ends) {
         const request = requests[end.toLowerCase()]!;
-        // oxlint-disable-next-line no-await-in-loop
         await (end === end.toLowerCase() ? request.rollback() : request.commit());
       }
 

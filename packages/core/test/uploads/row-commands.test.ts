@@ -23,7 +23,6 @@ function run(sql: string, rows: readonly (readonly string[])[]): Promise<string>
   return db.inTransaction(async (transaction) => {
     const location = { file: 'books.csv' };
     const commands = new RowCommands(transaction, { sql, fields: 'array', metadata: '{"type":"csv"}', location });
-    // oxlint-disable-next-line no-await-in-loop
     for (const [index, fields] of rows.entries()) await commands.add(index + 1, arrayLiteral(fields));
     return commands.finish();
   });

@@ -48,7 +48,6 @@ describe('who may upload', () => {
     const cookie = await login();
     const before = await leftovers(gateway.database);
     for (const headers of [{ cookie }, { cookie, ...evil }, { cookie, 'sec-fetch-site': 'same-site' }]) {
-      // oxlint-disable-next-line no-await-in-loop
       expect((await gateway.send('POST /api/mine', { headers, body: form(['a', 'x']) })).status).toBe(403);
     }
     expect(

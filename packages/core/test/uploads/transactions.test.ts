@@ -107,9 +107,7 @@ describe('the connection afterwards', () => {
   test('has no state of the routine', async () => {
     small = await startGateway(trigger + sql, { poolSize: 1 });
     for (let round = 0; round < 3; round++) {
-      // oxlint-disable-next-line no-await-in-loop
       expect(plain(await small.send('POST /api/leave', { body: form(['a', 'x']) }))).toMatchObject({ body: 'done' });
-      // oxlint-disable-next-line no-await-in-loop
       expect((await small.send('GET /api/state')).body).toBe('t,');
     }
   });

@@ -82,7 +82,6 @@ export async function readItems(
   for (const [name, read] of Object.entries(readers)) {
     progress.show(`reading ${name}`);
     // One connection runs one query after the other.
-    // oxlint-disable-next-line no-await-in-loop
     found.push(...(await read(source)));
   }
   progress.show('reading comments and dependencies');

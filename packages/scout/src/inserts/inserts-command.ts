@@ -19,7 +19,6 @@ export async function runInserts(context: CommandContext): Promise<number> {
     inSnapshot(client, async () => {
       const objects = sources.every(isQuery) ? [] : await readObjects(client);
       // One cursor after the other.
-      // oxlint-disable-next-line no-await-in-loop
       for (const source of sources) await printRows(context, client, await rowSources(client, objects, source));
     }),
   );
@@ -65,7 +64,7 @@ async function tablesOf(
   const { objects: found, missing } = selectObjects(relations, [name]);
   if (missing.length > 0) throw new CommandError(missing.join('\n'));
   const sources: RowSource[] = [];
-  // oxlint-disable-next-line no-await-in-loop -- one connection runs one query after the other
+  // One connection runs one query after the other.
   for (const table of found) sources.push(await tableRows(client, table));
   return sources;
 }
@@ -89,7 +88,7 @@ async function* insertStatements(
   yield { text: `-- ${escapeControlCharacters(target)}\n\n`, rows: 0 };
   const head = `INSERT INTO ${target} (${columns.join(', ')})${overriding}`;
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- the next rows follow
+    // The next rows follow.
     const { rows } = await client.query<{ row: readonly string[] }>(`fetch ${rowsAtOnce} from pgscout_rows`);
     if (rows.length === 0) break;
     const values = rows.map(({ row }) => `    (${row.join(', ')})`).join(',\n');

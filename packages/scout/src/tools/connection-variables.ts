@@ -34,7 +34,6 @@ export async function connectionVariables(
   for (const [variable, content] of Object.entries(files)) {
     if (typeof content !== 'string') continue;
     values[variable] = join(folder, variable);
-    // oxlint-disable-next-line no-await-in-loop
     await writeFile(values[variable], content, { mode: 0o600 });
   }
   return { values: { ...values, PGSSLMODE: mode }, remove: () => rm(folder, { recursive: true, force: true }) };

@@ -24,7 +24,6 @@ export async function runExecute(context: CommandContext): Promise<number> {
     for (const [index, script] of scripts.entries()) {
       if (scripts.length > 1) progress.show(`${index + 1} of ${scripts.length}: ${basename(script[1]!)}`);
       // One after the other: later scripts may need earlier ones.
-      // oxlint-disable-next-line no-await-in-loop
       const code = await run(['-X', '-v', 'ON_ERROR_STOP=1', ...script], outputs);
       if (code === interruptedCode) return code;
       if (code !== 0)

@@ -93,9 +93,7 @@ export function createCatalogWatch(print: (line: string) => void): CatalogWatch 
     },
     poll: async (gateway, { stopSignal, isEnabled = () => true }) => {
       while (!stopSignal.aborted) {
-        // oxlint-disable-next-line no-await-in-loop
         await setTimeout(pollIntervalMs, undefined, { signal: stopSignal }).catch(() => {});
-        // oxlint-disable-next-line no-await-in-loop
         if (!stopSignal.aborted && isEnabled()) await checkOnce(gateway);
       }
     },

@@ -70,12 +70,11 @@ async function writeAll(fd: number, bytes: Buffer): Promise<void> {
   let rest = bytes;
   while (rest.length > 0) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- the rest follows
+      // The rest follows.
       const { bytesWritten } = await writeSome(fd, rest);
       rest = rest.subarray(bytesWritten);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-      // oxlint-disable-next-line no-await-in-loop
       await setTimeout(fullPipeRetryMs);
     }
   }

@@ -31,7 +31,7 @@ export async function writeGeneratedFiles(
   const sets = generateFileSets(endpoints, context.configuration, context.connectionString);
   await checkOverwrites(sets, folder);
   for (const { files, overwrite } of sets) {
-    // oxlint-disable-next-line no-await-in-loop -- files are printed in order
+    // Files are printed in order.
     for (const { path, state } of await writeFiles(files, { folder, overwrite })) {
       if (!quiet || state !== 'same') print(`${escapeControlCharacters(path)}  ${stateTexts[state]}`);
     }

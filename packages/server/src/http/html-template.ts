@@ -30,7 +30,6 @@ export function renderTemplate({ texts, names }: Template, valueOf: (name: strin
  * (OWASP, Cross Site Scripting Prevention, rule 2).
  */
 export function escapeHtml(text: string): string {
-  // oxlint-disable-next-line no-control-regex
   return text.replaceAll(/[\0-,/:-@[-^`{-\x9f]/g, (character) =>
     isInvalid(character) ? '\uFFFD' : `&#${character.charCodeAt(0)};`,
   );

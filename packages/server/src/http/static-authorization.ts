@@ -54,7 +54,6 @@ export class Access {
   async require(...paths: readonly string[]): Promise<void> {
     for (const rule of this.#pending(paths)) {
       // Sequential: the first refusal is the response.
-      // oxlint-disable-next-line no-await-in-loop
       this.#caller = await this.#gateway.authorize(this.#request.raw, { roles: rule.roles });
       this.#passed.add(rule);
     }

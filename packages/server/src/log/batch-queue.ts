@@ -125,7 +125,6 @@ export class BatchQueue<Item> {
       const batch = this.#take();
       try {
         // One batch at a time: lines keep their order.
-        // oxlint-disable-next-line no-await-in-loop
         const lost = await sink.write(batch);
         this.#lost += lost;
       } catch (error) {

@@ -73,9 +73,7 @@ export class Metrics {
   async #writeOwn(): Promise<string> {
     const texts: string[] = [];
     for (const { name } of this.#registry.getMetricsAsArray()) {
-      // oxlint-disable-next-line no-await-in-loop
       texts.push(await this.#registry.getSingleMetricAsString(name));
-      // oxlint-disable-next-line no-await-in-loop
       await setImmediate();
     }
     return `${texts.join('\n\n')}\n`;

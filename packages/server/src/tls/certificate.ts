@@ -54,7 +54,7 @@ export async function readCertificateFiles(tls: TlsConfiguration, workingDirecto
     const path = tls[name];
     if (path === null) continue;
     try {
-      // oxlint-disable-next-line no-await-in-loop -- at most three files
+      // At most three files.
       files[name] = await readFile(resolve(workingDirectory, path));
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';

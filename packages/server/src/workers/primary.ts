@@ -124,9 +124,7 @@ function reloader(
     while (state === 'requested') {
       state = 'running';
       // One reload after the other.
-      // oxlint-disable-next-line no-await-in-loop
       await reload();
-      // oxlint-disable-next-line no-unnecessary-condition -- changed during the reload
       if ((state as string) !== 'requested') state = 'idle';
     }
   };

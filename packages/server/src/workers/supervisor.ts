@@ -111,7 +111,6 @@ export class Supervisor {
     const old = [...this.#members].filter((member) => member.plan !== plan);
     for (const member of old) {
       this.#retire(member);
-      // oxlint-disable-next-line no-await-in-loop
       await this.#delay(timings.betweenRetirements, member.handle.exited);
     }
   }
@@ -149,12 +148,10 @@ export class Supervisor {
   async #launchFirst(plan: WorkersPlan): Promise<Member> {
     for (let crashes = 1; ; crashes++) {
       try {
-        // oxlint-disable-next-line no-await-in-loop
         return await this.#launch(plan, 1, true);
       } catch (error) {
         if (!(error instanceof WorkerCrash) || crashes === maxStartCrashes || this.#stop.signal.aborted) throw error;
         this.#options.log.error(error.message);
-        // oxlint-disable-next-line no-await-in-loop
         await this.#delay(delayAfter(crashes));
       }
     }
@@ -216,11 +213,9 @@ export class Supervisor {
     for (;;) {
       const failures = this.#failures.get(worker) ?? 0;
       this.#failures.set(worker, failures + 1);
-      // oxlint-disable-next-line no-await-in-loop
       await this.#delay(delayAfter(failures));
       if (this.#stop.signal.aborted || plan !== this.#plan) return;
       try {
-        // oxlint-disable-next-line no-await-in-loop
         const member = await this.#launch(plan, worker, false);
         // The configuration was reloaded meanwhile.
         if (plan !== this.#plan) this.#retire(member);

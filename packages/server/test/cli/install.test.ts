@@ -48,7 +48,6 @@ test('changes of routines, tables, types, comments, privileges and schemas notif
   ];
   const received: Record<string, readonly string[]> = {};
   for (const sql of changes) {
-    // oxlint-disable-next-line no-await-in-loop
     received[sql] = await commands(sql);
   }
   expect(Object.values(received)).toEqual([
@@ -90,7 +89,6 @@ test('changes of routines, tables, types, comments, privileges and schemas notif
     'insert into volume values (1)',
     'vacuum volume',
   ]) {
-    // oxlint-disable-next-line no-await-in-loop
     received[sql] = await commands(sql);
   }
   expect(Object.entries(received).slice(changes.length)).toEqual([

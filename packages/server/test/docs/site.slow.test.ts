@@ -105,7 +105,6 @@ describe.skipIf(!existsSync(builder) || chromiumPath === undefined)('the site of
     const decisions = readdirSync(join(root, 'decisions')).map((name) => `decisions/${name}`);
     const empty: string[] = [];
     for (const name of [...guide, ...reference, ...decisions, 'index.md', 'project/files.md', 'project/changelog.md']) {
-      // oxlint-disable-next-line no-await-in-loop
       const html = await readFile(join(folder, name.replace(/\.md$/, '.html')), 'utf8');
       if (!html.includes('<h1 id="')) empty.push(name);
     }

@@ -134,7 +134,6 @@ describe('CORS', () => {
       'https://app.example.org.evil.example',
       'null',
     ]) {
-      // oxlint-disable-next-line no-await-in-loop
       const response = await fetch(`${url}/api/hello`, { headers: { origin } });
       expect([origin, headersOf(response, 'access-control-allow')]).toEqual([origin, {}]);
     }
@@ -172,7 +171,6 @@ describe('security headers', () => {
   test('on every response; the content type is never guessed', async () => {
     const { url } = await serve({ securityHeaders: { enabled: true, referrerPolicy: 'same-origin' } });
     for (const path of ['/api/hello', '/nothing']) {
-      // oxlint-disable-next-line no-await-in-loop
       const response = await fetch(url + path);
       expect(
         headersOf(response, 'content-security', 'cross-origin', 'referrer', 'x-frame', 'x-content', 'strict'),

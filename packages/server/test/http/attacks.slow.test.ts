@@ -44,9 +44,8 @@ async function attack(attacked: AttackedProgram, { count, bytes, from }: Attack)
       connectAttacker(attacked.port, from ?? `127.1.${index}.1`, bytes),
     );
     clients.push(...batch);
-    // oxlint-disable-next-line no-await-in-loop -- one batch after the other
+    // One batch after the other.
     await expect.poll(() => batch.every(({ socket, isClosed }) => isClosed || !socket.connecting)).toBe(true);
-    // oxlint-disable-next-line no-await-in-loop
     await isAnswered(attacked);
   }
   return clients;
@@ -91,7 +90,7 @@ interface Measured {
 async function serve(configuration: object): Promise<Measured> {
   const attacked = await startAttacked(database.connectionString, configuration);
   for (let count = 0; count < 20; count += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    // One after the other.
     await attacked.serveOthers();
   }
   const before = await attacked.memory();
@@ -238,7 +237,7 @@ test('20,000 different paths and hosts', async () => {
       return `GET /${name} HTTP/1.1\r\nHost: h${name}.localhost\r\n\r\n`;
     });
     socket.write(requests.join(''));
-    // oxlint-disable-next-line no-await-in-loop -- one batch after the other
+    // One batch after the other.
     await expect.poll(() => answered, { interval: 5 }).toBe(100 * (count + 1));
   }
   await attacked.serveOthers();

@@ -110,7 +110,7 @@ async function answersBehind([program, configuration, argv]: (typeof proxies)[nu
     for (const path of ['/a', '/b']) {
       const victim = openRaw({ port });
       victim.socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
-      // oxlint-disable-next-line no-await-in-loop -- on the connection of the attack
+      // On the connection of the attack.
       const [, ...bodies] = (await victim.closed).split('answer to ');
       answers.push(`${name}: ${bodies.join(' ')}`);
     }

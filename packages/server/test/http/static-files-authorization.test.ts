@@ -76,7 +76,6 @@ describe('authorized paths', () => {
       'http://localhost/admin/a.txt',
     ];
     for (const target of targets) {
-      // oxlint-disable-next-line no-await-in-loop
       const { status, body } = await get(port, target);
       expect([target, [401, 404].includes(status), /ADMIN|PDF|GZ/.test(body)]).toEqual([target, true, false]);
     }

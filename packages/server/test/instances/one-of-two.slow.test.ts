@@ -154,12 +154,11 @@ describe.skipIf(missing.length > 0)('two servers behind HAProxy, PgBouncer and R
     for (const [index, name] of ['one', 'two'].entries()) {
       const { program, restart } = servers[index]!;
       program.child.kill('SIGTERM');
-      // oxlint-disable no-await-in-loop -- one after the other
+      // One after the other.
       expect(await program.ended).toBe(0);
       const before = isUp(name);
       await restart();
       await expect.poll(() => isUp(name)).toBeGreaterThan(before);
-      // oxlint-enable no-await-in-loop
     }
     const { sent } = load;
     await expect.poll(() => load.sent).toBeGreaterThan(sent + rate);

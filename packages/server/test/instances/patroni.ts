@@ -198,9 +198,8 @@ export async function startPatroniCluster(): Promise<PatroniCluster> {
     const etcdPort = await startEtcd(place.folder('etcd'));
     const nodes: PatroniNode[] = [];
     for (const name of ['one', 'two', 'three']) {
-      // oxlint-disable-next-line no-await-in-loop -- each port must be free
+      // Each port must be free.
       const node = new PatroniNode(name, [await freePort(), await freePort()], place.folder(name));
-      // oxlint-disable-next-line no-await-in-loop
       await node.configure(etcdPort);
       nodes.push(node);
     }

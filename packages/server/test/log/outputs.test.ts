@@ -174,7 +174,6 @@ test('health checks and metrics have no access lines, wherever they are, unless 
   const linesWith = async (access: object): Promise<readonly unknown[]> => {
     const { url, streams, stop } = await serve({ ...watched, log: { format: 'json', access } });
     for (const path of ['/up', '/up/live', '/up/ready', '/numbers', '/health']) {
-      // oxlint-disable-next-line no-await-in-loop
       await (await fetch(`${url}${path}`)).text();
     }
     await stop();

@@ -88,7 +88,6 @@ describe('the sign-in page', () => {
   test('leads to paths of this site only', async () => {
     const port = await serve({ externalSignIn: { ...externalSignIn, defaultReturnPath: '/home' } });
     for (const text of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '']) {
-      // oxlint-disable-next-line no-await-in-loop
       const { body } = await get(port, `/signin?return_to=${encodeURIComponent(text)}`);
       expect(body.match(/return_to=[^"]*|data-return-path="[^"]*/g)).toEqual([
         ...Array.from({ length: 3 }, () => 'return_to=%2Fhome'),
@@ -105,9 +104,7 @@ describe('the sign-in page', () => {
 
   test('is not served when it is off, and without providers', async () => {
     for (const sections of [{ signInPage: { enabled: false } }, { externalSignIn: {} }]) {
-      // oxlint-disable-next-line no-await-in-loop
       const port = await serve(sections);
-      // oxlint-disable-next-line no-await-in-loop
       expect((await get(port, '/signin')).status).toBe(404);
     }
   });

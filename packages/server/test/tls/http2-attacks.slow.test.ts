@@ -49,7 +49,7 @@ const many = (count: number, one: Buffer): Buffer => Buffer.concat(Array.from({ 
 async function flood({ socket }: RawHttp2, chunk: Buffer, times: number): Promise<void> {
   const isClosed = new Promise((resolve) => socket.once('close', resolve));
   for (let index = 0; index < times && socket.writable; index += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- back-pressure
+    // Back-pressure.
     if (!socket.write(chunk)) await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), isClosed]);
   }
 }
@@ -163,7 +163,7 @@ test.skipIf(process.platform !== 'linux').each(Object.entries(attacks))('%s', as
   client.socket.write(preface(settings));
   const attacking = attack(client);
   for (let count = 0; count < 20; count += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    // One after the other.
     await attacked.serveOthers();
   }
   await attacking;

@@ -42,7 +42,7 @@ test.each([1, 2])(
     client.socket.write(preface(noWindow));
     for (let stream = 1; stream < 120; stream += 2) client.socket.write(get(stream, '/api/all-rows'));
     for (let count = 0; count < 10; count++) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      // One after the other.
       await attacked.serveOthers();
     }
     expect(client.socket.destroyed).toBe(false);
@@ -56,7 +56,7 @@ describe('streams that are reset', () => {
     for (; count < most && !socket.destroyed; count++) {
       const stream = 2 * count + 1;
       socket.write(Buffer.concat([get(stream, path), reset(stream, constants.NGHTTP2_CANCEL)]));
-      // oxlint-disable-next-line no-await-in-loop -- the server reads meanwhile
+      // The server reads meanwhile.
       if (count % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     return count;
@@ -79,7 +79,7 @@ describe('streams that are reset', () => {
     for (let count = 0; count < 500; count++) {
       const stream = client.request({ ':path': '/api/all-rows' });
       stream.on('error', () => undefined);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      // One after the other.
       await new Promise((resolve) => stream.once('close', resolve).close(constants.NGHTTP2_CANCEL));
     }
     const status = await new Promise((resolve) =>

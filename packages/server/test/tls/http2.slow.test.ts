@@ -252,14 +252,12 @@ describe('requests', () => {
       (socket) => socket.write(frame('data', endStream, 1, Buffer.from('3,4\n'))),
     ];
     for (const [index, cut] of cuts.entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- one at a time
+      // One at a time.
       const socket = await openRaw(server);
       socket.write(frame('headers', endHeaders, 1, postHead));
       socket.write(frame('data', 0, 1, Buffer.from('a,b\n1,2\n')));
-      // oxlint-disable-next-line no-await-in-loop
       await expect.poll(() => begun).toBe(index + 1);
       cut(socket);
-      // oxlint-disable-next-line no-await-in-loop
       await expect.poll(() => outcomes.length).toBe(index + 1);
     }
     expect(outcomes).toEqual(['cut off', 'cut off', 'cut off', 'cut off', 'complete']);

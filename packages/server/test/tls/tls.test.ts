@@ -310,7 +310,7 @@ describe('over TLS', () => {
       let received = '';
       socket.setEncoding('latin1').on('data', (text: string) => (received += text));
       socket.on('error', () => undefined).write(bytes);
-      // oxlint-disable-next-line no-await-in-loop -- one at a time
+      // One at a time.
       await once(socket, 'close');
       expect(received).not.toContain('HTTP');
     }

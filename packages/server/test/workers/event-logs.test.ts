@@ -34,7 +34,6 @@ function startLogs() {
 /** Lets the messages that are on their way arrive. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) {
-    // oxlint-disable-next-line no-await-in-loop
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
@@ -84,7 +83,6 @@ test('a worker that has missed entries asks for them', async () => {
   slow.hold('primary');
   for (let count = 0; count < 20; count++) {
     one.append(event('x'.repeat(1024 * 1024)));
-    // oxlint-disable-next-line no-await-in-loop
     await settle();
   }
   slow.release('primary');

@@ -27,7 +27,6 @@ async function connect(writeLog: (text: string) => Promise<void> = () => Promise
 /** Waits for the messages that are under way. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) {
-    // oxlint-disable-next-line no-await-in-loop
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

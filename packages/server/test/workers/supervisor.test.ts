@@ -88,7 +88,6 @@ afterEach(() => {
 /** Lets the messages that are on their way arrive. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) {
-    // oxlint-disable-next-line no-await-in-loop
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
@@ -130,9 +129,7 @@ describe('the start', () => {
       [2, [], undefined],
     ]);
     for (const delay of [1000, 2000]) {
-      // oxlint-disable-next-line no-await-in-loop
       await vi.advanceTimersByTimeAsync(delay);
-      // oxlint-disable-next-line no-await-in-loop
       await settle();
     }
     expect(lines).toEqual([
@@ -157,9 +154,7 @@ describe('the start', () => {
       [4000, 4],
       [8000, 5],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop
       await vi.advanceTimersByTimeAsync(delay);
-      // oxlint-disable-next-line no-await-in-loop
       await settle();
       expect(workers).toHaveLength(attempts);
     }
@@ -201,9 +196,7 @@ describe('a running worker', () => {
     await supervisor.startOthers();
     workers[1]!.hang();
     for (let pings = 0; pings < 4; pings++) {
-      // oxlint-disable-next-line no-await-in-loop
       await vi.advanceTimersByTimeAsync(10_000);
-      // oxlint-disable-next-line no-await-in-loop
       await settle();
     }
     expect(lines.slice(0, 2)).toEqual([
@@ -247,9 +240,7 @@ describe('a reload', () => {
     workers[0]!.hang();
     const replaced = supervisor.replace(planOf(1));
     for (let pings = 0; pings < 5; pings++) {
-      // oxlint-disable-next-line no-await-in-loop
       await vi.advanceTimersByTimeAsync(10_000);
-      // oxlint-disable-next-line no-await-in-loop
       await settle();
     }
     await replaced;

@@ -96,12 +96,10 @@ export function startLoad(url: string, line: string, clients: number): Load {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     while (isRunning) {
       try {
-        // oxlint-disable-next-line no-await-in-loop
         const { status } = await send(url, line, { agent });
         statuses[status] = (statuses[status] ?? 0) + 1;
       } catch (error) {
         errors.push(String(error));
-        // oxlint-disable-next-line no-await-in-loop
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
       total += 1;
@@ -118,7 +116,6 @@ export function startLoad(url: string, line: string, clients: number): Load {
     },
     responses: async (count) => {
       const wanted = total + count;
-      // oxlint-disable-next-line no-await-in-loop
       while (total < wanted) await new Promise<void>((resolve) => (counted = resolve));
     },
   };
@@ -145,12 +142,10 @@ export function startShortConnections(url: string, line: string, clients: number
       );
       const hang = new AbortController();
       const hanging = sleep(hangsAfterMs, 'hangs', { signal: hang.signal }).catch(() => 'hangs');
-      // oxlint-disable-next-line no-await-in-loop
       const outcome = await Promise.race([answer, hanging]);
       hang.abort();
       outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
       agent.destroy();
-      // oxlint-disable-next-line no-await-in-loop
       if (outcome === 'closed') await sleep(10);
     }
   };

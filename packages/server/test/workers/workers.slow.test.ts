@@ -151,7 +151,6 @@ describe('two workers', () => {
     const { send } = await serve({ cookie: { enabled: true }, authentication: { loginRateLimit: { perUser: 3 } } });
     const statuses: number[] = [];
     for (let count = 0; count < 5; count++) {
-      // oxlint-disable-next-line no-await-in-loop
       const answer = await send('POST /api/login', { headers: ownPage, body: { user: 'ada', password: 'wrong' } });
       statuses.push(answer.status);
     }
@@ -188,9 +187,7 @@ describe('two workers', () => {
     // The new workers have seen none of the events.
     for (const pid of await server.workers()) {
       kill(pid);
-      // oxlint-disable-next-line no-await-in-loop
       await server.logged(`process ${pid}\\) has exited unexpectedly`);
-      // oxlint-disable-next-line no-await-in-loop
       await expect.poll(async () => (await server.send('GET /health')).body).toContain('"workers":"ok"');
     }
     expect(await resume()).toEqual([missed, missed, missed, missed]);
@@ -205,20 +202,15 @@ describe('two workers', () => {
     let lastId = '';
     let sent = 0;
     for (let connections = 0; connections < 30; connections++) {
-      // oxlint-disable-next-line no-await-in-loop
       const read = await openStream(`${server.url}/api/shout/info`, lastId === '' ? {} : { 'last-event-id': lastId });
-      // oxlint-disable-next-line no-await-in-loop
       await expect.poll(() => read()).toMatch(/^:\n/);
-      // oxlint-disable-next-line no-await-in-loop
       await server.send('POST /api/shout', { headers: ownPage, body: { text: `${++sent}` } });
       // Events during the disconnect are replayed.
-      // oxlint-disable-next-line no-await-in-loop
       await expect.poll(() => messages(read()).at(-1)).toBe(String(sent));
       read.close();
       received.push(...messages(read()));
       lastId = [...read().matchAll(/^id: (\d+)$/gm)].at(-1)![1]!;
       expect(read()).not.toContain('event: gap');
-      // oxlint-disable-next-line no-await-in-loop
       await server.send('POST /api/shout', { headers: ownPage, body: { text: `${++sent}` } });
     }
     const expected = Array.from({ length: sent - 1 }, (_, index) => String(index + 1));
@@ -247,9 +239,7 @@ describe('two workers', () => {
     };
     const [before] = await counts();
     for (let more = 1; more < 6; more++) {
-      // oxlint-disable-next-line no-await-in-loop
       await send('POST /api/increase', { headers: ownPage });
-      // oxlint-disable-next-line no-await-in-loop
       expect(await counts()).toEqual([String(Number(before) + more)]);
     }
   });
@@ -543,7 +533,6 @@ describe('SIGHUP', () => {
     const taken = (): number => server.lines().filter(({ msg }) => msg === 'the new workers have taken over').length;
     for (let reload = 1; reload <= 7; reload++) {
       server.program.child.kill('SIGHUP');
-      // oxlint-disable-next-line no-await-in-loop
       await expect.poll(taken, { timeout: 30_000 }).toBe(reload);
     }
     server.program.child.kill('SIGTERM');

@@ -41,7 +41,6 @@ export function createTextEncryption(options: TextEncryptionOptions): TextEncryp
     decrypt: async (encrypted) => {
       for (const candidate of [secret, ...previousSecrets]) {
         // In order: the current secret nearly always decrypts.
-        // oxlint-disable-next-line no-await-in-loop
         const text = await decrypt(encrypted, (salt) => keyOf(salt, candidate));
         if (text !== null) return text;
       }

@@ -38,14 +38,12 @@ export class SchemaVersions {
     const { main } = services.connections;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       // A further attempt sees a later version.
-      // oxlint-disable-next-line no-await-in-loop
       const version = await this.#readVersion(main, sources, options);
       const load = async (): Promise<LoadedEndpoints | null> => {
         const loaded = await loadEndpoints(services, sources, options, observe);
         // A migration may have committed in between: the endpoints would be those of another version.
         return (await this.#readVersion(main, sources, options)) === version ? loaded : null;
       };
-      // oxlint-disable-next-line no-await-in-loop
       const loaded = await this.#share(version, load);
       if (loaded !== null) return loaded;
     }
@@ -89,7 +87,6 @@ export class SchemaVersions {
     const fingerprints: string[] = [];
     for (const source of sources) {
       // One connection is enough.
-      // oxlint-disable-next-line no-await-in-loop
       fingerprints.push(await fingerprintSource(source, database, options));
     }
     fingerprints.push(await fingerprintSessionEffects(database));

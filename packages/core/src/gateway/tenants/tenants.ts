@@ -153,7 +153,6 @@ export class Tenants {
     await this.#directory.read();
     for (const { name, instance } of this.#tenants.values()) {
       // One at a time: the requests need the connections.
-      // oxlint-disable-next-line no-await-in-loop
       await instance?.reload().catch((error: unknown) => {
         this.#observe({ kind: 'refresh-failed', error: toStartError(error), tenant: name });
       });

@@ -134,9 +134,7 @@ export class BatchHandler {
     for (let repetition = 1; repetition < maxRepetitions; repetition++) {
       if (outcome.kind !== 'failed' || !isSerializationFailure(outcome.failed.error)) return outcome;
       // One after the other.
-      // oxlint-disable-next-line no-await-in-loop
       await delay(Math.random() * firstPause * 2 ** repetition);
-      // oxlint-disable-next-line no-await-in-loop
       outcome = await runBatch(input);
     }
     return outcome;

@@ -159,7 +159,6 @@ class Batch {
       // Also after an error: the outcome of a commit may be unknown.
       for (const endpoint of this.#invalidated) {
         // In order; without a cache elsewhere, nothing is waited for.
-        // oxlint-disable-next-line no-await-in-loop
         await this.#input.pipeline.invalidation.done(endpoint);
       }
     }
@@ -204,13 +203,11 @@ class Batch {
         this.#stored === null &&
         this.#running.some((earlier) => earlier.index <= item.lastReference && earlier.outcome === null);
       // In order: the calls run in the order in which they are made.
-      // oxlint-disable-next-line no-await-in-loop
       if (waits) await this.#settle(this.#running);
       if (this.#failure() !== null) return;
       const running = forItem(index, () => this.#startItem(item, index));
       this.#running.push(running);
       const progress = this.#isStepwise ? this.#settle([running]) : running.progress();
-      // oxlint-disable-next-line no-await-in-loop
       if (progress !== null) await progress;
     }
   }
@@ -243,10 +240,8 @@ class Batch {
     while (this.#failure() === null && items.some(({ outcome }) => outcome === null)) {
       for (const item of this.#running) item.callSent();
       // One round trip after the other.
-      // oxlint-disable-next-line no-await-in-loop
       await this.#transaction.flush();
       if (this.#transaction.failure !== null) return;
-      // oxlint-disable-next-line no-await-in-loop
       await progressOf(items);
     }
   }

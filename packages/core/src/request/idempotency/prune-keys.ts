@@ -30,7 +30,6 @@ export class KeyPruner {
 
   async #run(database: Database): Promise<void> {
     for (let batch = 0; batch < maxBatches; batch++) {
-      // oxlint-disable-next-line no-await-in-loop
       const [row] = await database.query(this.#prune);
       if (Number(row?.[0]) < batchSize) return;
     }

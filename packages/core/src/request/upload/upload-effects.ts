@@ -37,7 +37,6 @@ export class UploadEffects {
     for (const callback of callbacks) {
       try {
         // In order: a later callback may depend on an earlier one.
-        // oxlint-disable-next-line no-await-in-loop
         await callback();
       } catch (error) {
         this.#report(error instanceof Error ? error : new Error(String(error)));

@@ -19,7 +19,6 @@ export async function readSimpleObjects(source: CatalogSource): Promise<readonly
   ];
   for (const { catalog, sql } of queries) {
     // One connection runs one query after the other.
-    // oxlint-disable-next-line no-await-in-loop
     const rows = await source.read<SimpleObject>(catalog, sql);
     items.push(...rows.map((row) => simpleItem(catalog, row)));
   }

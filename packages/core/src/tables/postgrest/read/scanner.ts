@@ -14,8 +14,7 @@ export class Scanner {
   constructor(parameter: string, text: string) {
     this.#parameter = parameter;
     this.#text = text;
-    if (text.includes('\0'))
-      throw this.problem('PostgreSQL has no text with a zero byte; the value read has one');
+    if (text.includes('\0')) throw this.problem('PostgreSQL has no text with a zero byte; the value read has one');
   }
 
   get parameter(): string {
