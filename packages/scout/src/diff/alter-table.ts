@@ -1,7 +1,7 @@
 /** The statements that change a table that remains: columns, checks and keys, and properties. */
 import { columnSettings, columnText, identityText } from '../ddl/definitions/columns.ts';
 import { constraintText, indexUses } from '../ddl/definitions/constraints.ts';
-import { notNullOf, replicaIdentities } from '../ddl/definitions/tables.ts';
+import { identityPersistence, notNullOf, replicaIdentities } from '../ddl/definitions/tables.ts';
 import { alterColumn, type ColumnState } from './alter-column.ts';
 import { plainStatements, type Statement } from './change.ts';
 import { convert } from './conversion.ts';
@@ -53,6 +53,7 @@ export function alterTable(change: TableChange): {
         alterColumn(names(change), columnBefore(change, column), stateOf(after, column)),
       ),
       ...inherited.flatMap((column) => alterInherited(change, column)),
+      ...plainStatements(identitiesPersistence(change)),
       ...constraints(change),
       ...plainStatements(properties(change)),
       ...plainStatements(before.row.kind === 'f' ? [] : tableUses(change)),
@@ -219,6 +220,15 @@ export function alterConstraint(table: Table, before: Constraint, after: Constra
 function persistence({ before, after }: TableChange): readonly string[] {
   if (before.row.isUnlogged === after.row.isUnlogged) return [];
   return [`ALTER TABLE ${after.name} SET ${after.row.isUnlogged ? 'UNLOGGED' : 'LOGGED'}`];
+}
+
+/** A table changes the sequences of its identity columns with its own persistence. */
+function identitiesPersistence({ before, after }: TableChange): readonly string[] {
+  const isChanged = before.row.isUnlogged !== after.row.isUnlogged;
+  return after.identities.flatMap((identity) => {
+    const old = isChanged ? undefined : before.identities.find(({ name }) => name === identity.name);
+    return identityPersistence(identity, old?.isUnlogged ?? after.row.isUnlogged);
+  });
 }
 
 function properties({ before, after, isNew }: TableChange): readonly string[] {

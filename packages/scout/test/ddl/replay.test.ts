@@ -100,6 +100,38 @@ test('equal keys of a table stay several, which one CREATE TABLE would merge', a
   await change(await database(''), source);
 });
 
+test.each([
+  [
+    'sequences of identity columns with another persistence than their table',
+    15,
+    `create table a (id int generated always as identity);
+     alter sequence a_id_seq set unlogged;
+     create unlogged table b (id int generated always as identity);
+     alter sequence b_id_seq set logged;`,
+  ],
+  [
+    'operator classes without members',
+    13,
+    `create operator family fam using btree;
+     create operator class cla for type int4 using btree family fam as storage int4;`,
+  ],
+])('%s', async (_, version, sql) => {
+  if (serverVersion() < version) return;
+  const source = await database(sql);
+  const copy = await database(await dump(source));
+  expect(serverVersion() >= 14 ? difference(await fingerprint(source), await fingerprint(copy)) : []).toEqual([]);
+  await change(await database(''), source);
+});
+
+test('the owner of public, which the database has created', async () => {
+  const source = await database('alter schema public owner to current_user');
+  const isDefault = serverVersion() < 15;
+  expect((await dump(source)).includes('ALTER SCHEMA public OWNER TO')).toBe(!isDefault);
+  const copy = await database(await dump(source));
+  const owner = `select nspowner::regrole::text as owner from pg_namespace where nspname = 'public'`;
+  expect(await copy.query(owner)).toEqual(await source.query(owner));
+});
+
 test('a dropped column leaves no trace', async () => {
   const source = await database(
     'create table a (a int, b text, c int primary key, d int default 1); alter table a drop b',

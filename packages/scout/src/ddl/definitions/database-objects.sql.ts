@@ -2,11 +2,15 @@
 import { defaultAclSql, privilegesSql, roleSql } from '../privileges.ts';
 import type { SimpleQuery } from './simple-query.ts';
 
-/** `public` is created with the database, with the privileges of `pg_init_privs`. */
+/**
+ * `public` is created with the database, with the privileges of `pg_init_privs`. It belongs to the superuser of the cluster, since
+ * PostgreSQL 15 to `pg_database_owner`.
+ */
 const schemasSql = `
 select n.oid::text as oid, format('SCHEMA %I', n.nspname) as target, format('SCHEMA %I', n.nspname) as "grantTarget",
   array[format('CREATE SCHEMA %s%I', case when n.nspname = 'public' then 'IF NOT EXISTS ' else '' end, n.nspname)] as statements,
-  case when n.nspname <> 'public' or pg_catalog.pg_get_userbyid(n.nspowner) <> 'pg_database_owner' and n.nspowner <> 10
+  case when n.nspname <> 'public' or case when pg_catalog.current_setting('server_version_num')::int < 150000 then n.nspowner <> 10
+      else pg_catalog.pg_get_userbyid(n.nspowner) <> 'pg_database_owner' end
     then ${roleSql('n.nspowner')} end as owner,
   ${privilegesSql('n.nspacl', `coalesce((select i.initprivs from pg_catalog.pg_init_privs i where i.classoid = 'pg_catalog.pg_namespace'::regclass and i.objoid = n.oid), ${defaultAclSql('n', 'n.nspowner')})`, 'n.nspowner')} as privileges
 from pg_catalog.pg_namespace n where n.oid = any($1::oid[])`;

@@ -46,8 +46,8 @@ const classesSql = `
 select o.oid::text as oid, format('OPERATOR CLASS %I.%I USING %I', n.nspname, o.opcname, a.amname) as target,
   array[format(E'CREATE OPERATOR CLASS %I.%I\\n    %sFOR TYPE %s USING %I FAMILY %I.%I AS\\n    %s', n.nspname, o.opcname,
     case when o.opcdefault then 'DEFAULT ' else '' end, pg_catalog.format_type(o.opcintype, null), a.amname, fn.nspname, f.opfname,
-    coalesce(concat_ws(E',\\n    ', case when o.opckeytype <> 0 then 'STORAGE ' || pg_catalog.format_type(o.opckeytype, null) end,
-      (select string_agg(x.text, E',\\n    ' order by x.kind, x.number, x.text) from (${membersSql('pg_opclass', 'o.oid')}) x (kind, number, text))),
+    coalesce(nullif(concat_ws(E',\\n    ', case when o.opckeytype <> 0 then 'STORAGE ' || pg_catalog.format_type(o.opckeytype, null) end,
+      (select string_agg(x.text, E',\\n    ' order by x.kind, x.number, x.text) from (${membersSql('pg_opclass', 'o.oid')}) x (kind, number, text))), ''),
       'STORAGE ' || pg_catalog.format_type(o.opcintype, null)))] as statements,
   ${roleSql('o.opcowner')} as owner
 from pg_catalog.pg_opclass o

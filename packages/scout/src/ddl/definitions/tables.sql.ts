@@ -69,15 +69,17 @@ left join pg_catalog.pg_tablespace s on s.oid = i.reltablespace
 where k.conrelid = any($1::oid[]) and k.contype in ('p', 'u', 'x', 'c', 'f', 'n')
 order by k.conrelid, array_position('{n,c,p,u,x,f}', k.contype::text), k.conname collate "C"`;
 
-/** The sequences of identity columns. */
+/** The sequences of identity columns. Before PostgreSQL 15, they have the persistence of their table. */
 export const identitySql: string = `
 select d.refobjid::text as "table", d.refobjsubid as column, c.oid::text as oid, format('%I.%I', n.nspname, c.relname) as name,
-  c.relname::text as "plainName", c.relpersistence = 'u' as "isUnlogged", q.seqstart::text as start, q.seqincrement::text as increment,
+  c.relname::text as "plainName", case when pg_catalog.current_setting('server_version_num')::int >= 150000 then c.relpersistence else r.relpersistence end = 'u' as "isUnlogged",
+  q.seqstart::text as start, q.seqincrement::text as increment,
   q.seqmin::text as min, q.seqmax::text as max, q.seqcache::text as cache, q.seqcycle as "isCycle",
   pg_catalog.format_type(q.seqtypid, null) as type,
   ${privilegesSql('c.relacl', defaultAclSql('s', 'c.relowner'), 'c.relowner')} as privileges
 from pg_catalog.pg_depend d
 join pg_catalog.pg_class c on c.oid = d.objid and c.relkind = 'S'
+join pg_catalog.pg_class r on r.oid = d.refobjid
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 join pg_catalog.pg_sequence q on q.seqrelid = c.oid
 where d.classid = 'pg_catalog.pg_class'::regclass and d.refclassid = 'pg_catalog.pg_class'::regclass and d.deptype = 'i'

@@ -211,6 +211,11 @@ function typedColumnLine(table: Table, column: Column, separate: ReadonlySet<str
   return options.length === 0 ? [] : [`${column.name} WITH OPTIONS ${options.join(' ')}`];
 }
 
+/** Returns the statement for a sequence of an identity column that is not logged as it is now. */
+export function identityPersistence({ name, isUnlogged }: Identity, wasUnlogged: boolean): readonly string[] {
+  return isUnlogged === wasUnlogged ? [] : [`ALTER SEQUENCE ${name} SET ${isUnlogged ? 'UNLOGGED' : 'LOGGED'}`];
+}
+
 export const replicaIdentities = { d: null, n: 'NOTHING', f: 'FULL', i: null } as const;
 
 function alterStatements(table: Table, inline: readonly Constraint[]): readonly string[] {
@@ -221,6 +226,7 @@ function alterStatements(table: Table, inline: readonly Constraint[]): readonly 
     ...(inherits ? columns.flatMap((column) => inheritedColumnStatements(table, column)) : []),
     ...columns.flatMap((column) => columnSettings(alter, column)),
     ...inline.flatMap((constraint) => indexUses(row.name, { ...constraint, plainName: constraint.name })),
+    ...table.identities.flatMap((identity) => identityPersistence(identity, row.isUnlogged)),
     ...(replicaIdentity === null ? [] : [`${alter} REPLICA IDENTITY ${replicaIdentity}`]),
     ...(row.hasRowSecurity ? [`ALTER TABLE ${row.name} ENABLE ROW LEVEL SECURITY`] : []),
     ...(row.forcesRowSecurity ? [`ALTER TABLE ONLY ${row.name} FORCE ROW LEVEL SECURITY`] : []),
