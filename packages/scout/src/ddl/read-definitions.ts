@@ -4,6 +4,7 @@ import type { DatabaseObject } from '../catalog/objects.ts';
 import { type CatalogSource, openCatalogSource } from './catalog-source.ts';
 import { type Comment, commentStatement, readComments, readSecurityLabels } from './comments.ts';
 import { readDefaultPrivileges } from './definitions/default-privileges.ts';
+import { readMemberPrivileges } from './definitions/member-privileges.ts';
 import { readRoutines } from './definitions/routines.ts';
 import { readSequences } from './definitions/sequences.ts';
 import { readSimpleObjects } from './definitions/simple-objects.ts';
@@ -62,8 +63,9 @@ export async function readDefinitions(
   progress: Progress = noProgress,
 ): Promise<readonly Definition[]> {
   const catalog = await readItems(client, objects, progress);
+  const members = await readMemberPrivileges(await openCatalogSource(client, objects));
   const byKey = new Map(objects.map((object) => [object.key, object]));
-  const definitions = orderItems(catalog.items, catalog.dependencies).map(
+  const definitions = orderItems([...catalog.items, ...members], catalog.dependencies).map(
     ({ object, statements, item, isComplete }) => ({
       object: byKey.get(object)!,
       statements: [...statements, ...(isComplete ? attributeStatements(item, catalog, options) : [])].map(visibleSql),

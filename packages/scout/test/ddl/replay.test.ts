@@ -132,6 +132,21 @@ test('the owner of public, which the database has created', async () => {
   expect(await copy.query(owner)).toEqual(await source.query(owner));
 });
 
+test('privileges on members of extensions, in a copy and in a second copy of it', async () => {
+  const source = await database(`
+    create extension pg_trgm;
+    revoke execute on function similarity(text, text) from public;
+    grant execute on function word_similarity(text, text) to pg_monitor;
+  `);
+  const script = await dump(source);
+  expect(script.split('\n').filter((line) => /^(?:GRANT|REVOKE)/.test(line))).toEqual([
+    'REVOKE EXECUTE ON FUNCTION public.similarity(text,text) FROM PUBLIC;',
+    'GRANT EXECUTE ON FUNCTION public.word_similarity(text,text) TO pg_monitor;',
+  ]);
+  const copy = await database(script);
+  expect(await dump(copy)).toBe(script);
+});
+
 test('a dropped column leaves no trace', async () => {
   const source = await database(
     'create table a (a int, b text, c int primary key, d int default 1); alter table a drop b',
