@@ -11,6 +11,7 @@ export {
   type TextEncryption,
   type TextEncryptionOptions,
 } from './auth-schemes/keys/text-encryption.ts';
+export { isStorable } from './auth-schemes/storable.ts';
 export { tokenAlgorithms } from './auth-schemes/keys/token-algorithm.ts';
 export { type AccessControl, authorize, signInRoute } from './auth/authorize.ts';
 export { withCallerHeaders } from './auth/caller-headers.ts';

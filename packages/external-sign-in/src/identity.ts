@@ -1,3 +1,4 @@
+import { isStorable } from '@pgway/core/internal';
 import { ProviderError } from './provider-error.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 
@@ -81,13 +82,6 @@ function storableClaims(claims: ProviderObject): ProviderObject {
   return Object.fromEntries(Object.entries(claims).filter(([name]) => !dropped.has(name)));
 }
 
-/** Whether `jsonb` can hold a value with all texts in it, names included. */
-function isStorable(value: unknown): boolean {
-  if (typeof value === 'string') return !unstorable.test(value);
-  return typeof value !== 'object' || value === null || Object.entries(value).flat().every(isStorable);
-}
-
-const unstorable = /[\0\p{Cs}]/u;
 const maxTextLength = 1000;
 
 /** Returns a text that can be a value of PostgreSQL and a line of a log; null for any other value. */

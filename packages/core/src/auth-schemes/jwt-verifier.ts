@@ -1,3 +1,4 @@
+import { isStorable } from './storable.ts';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose';
 
 import type { Caller } from '../ports/ports.ts';
@@ -130,13 +131,12 @@ export class JwtVerifier {
     const { name, claims, userIdClaim, ownIssuer, clockTolerance, maxTokenAge } = this.#rules;
     const { jti, iss, exp = Number.POSITIVE_INFINITY, iat = 0 } = payload;
     if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > maxSessionLength)) return malformed;
-    const callerClaims = readClaims(payload, claims, userIdClaim);
-    // PostgreSQL cannot store it, and without these characters it would be another name.
-    if (callerClaims.some(([, value]) => /[\0\p{Cs}]/u.test(value))) return unstorable;
+    // Without these characters, an identifier would be another one.
+    if (!isStorable(payload)) return unstorable;
     const caller = {
       scheme: name,
       ...(iss === ownIssuer ? { issuer: null } : iss === undefined ? {} : { issuer: iss }),
-      claims: callerClaims,
+      claims: readClaims(payload, claims, userIdClaim),
       session: jti ?? null,
       sentByBrowser: false,
     };

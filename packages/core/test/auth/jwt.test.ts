@@ -182,6 +182,9 @@ describe('accepted tokens', () => {
     ['a jti that is too long', { jti: 'x'.repeat(257) }],
     ['a user id with a NUL character', { sub: 'a\0' }],
     ['a role with an unpaired surrogate', { roles: ['admin\ud800'] }],
+    ['a nested claim with a NUL character', { app: { tenant: 't\0' } }],
+    ['a claim whose name has a NUL character', { 'group\0': 'x' }],
+    ['a jti with a NUL character', { jti: 'j\0' }],
   ])('%s: the token is invalid', async (_, payload) => {
     const { scheme } = make({ keys: [{ secret }] });
     expect(await ask(scheme, await tokenOf({ sub: 'a' }))).not.toBe(null);

@@ -130,6 +130,10 @@ test.each(['', '""', 'a b', 'a, b', '"a"; b=1', '"a', 'ü', 'x'.repeat(256), '"\
   },
 );
 
+test('a no-break space is not trimmed from a key', async () => {
+  expect(await post('pay', '\u00a0abc', { amount: 1 })).toMatchObject({ status: 400, replayed: false });
+});
+
 test('a required key must be there', async () => {
   const { status, body } = await post('must-pay', null, { amount: 1 });
   expect({ status, problem: JSON.parse(body) as object }).toMatchObject({

@@ -111,6 +111,13 @@ describe('an insert', () => {
 
       [{"name":"x y"}]"
     `);
+    // Replaced bytes would be another name.
+    expect(await ask('POST /rest/author?select=name', { headers: form, body: 'name=x%FF' })).toMatchInlineSnapshot(`
+      "400
+      content-type: application/json; charset=utf-8
+
+      {"code":"PGRST102","message":"The form has too many fields, or is not percent-encoded UTF-8","details":null,"hint":null}"
+    `);
   });
 
   test('keeps all digits of numbers', async () => {

@@ -14,7 +14,8 @@ const bareKey = /^[!#-+\--:<-[\]-~]+$/;
  * @throws Problem `invalid-idempotency-key`
  */
 export function readIdempotencyKey(request: GatewayRequest): string | null {
-  const header = request.header(headerName)?.trim();
+  // Only spaces and tabs may surround a value (RFC 9110, section 5.5).
+  const header = request.header(headerName)?.replaceAll(/^[ \t]+|[ \t]+$/g, '');
   if (header === undefined) return null;
   const quoted = quotedString.exec(header)?.[1]?.replaceAll(/\\(["\\])/g, '$1');
   const key = quoted ?? (bareKey.test(header) ? header : '');

@@ -1,7 +1,8 @@
 import { JsonError, readJson, truncateKey } from '../../http/json-reader.ts';
 import { type JsonSlice, readElements, readMembers } from '../../http/json-slice.ts';
 import { type CsvRecord, MalformedCsv, readCsv } from '../../uploads/csv-reader.ts';
-import type { Problem } from '../../ports/ports.ts';
+import { parseQueryString } from '../../http/query-string.ts';
+import { Problem } from '../../ports/ports.ts';
 import { invalidBody, postgrestProblem } from './postgrest-problem.ts';
 
 /** The rows of a body, as one JSON text for one parameter. Numbers keep all digits. */
@@ -88,12 +89,22 @@ function collectKeys(elements: readonly JsonSlice[], hasColumns: boolean): Pick<
   return { keys: new Set(counts.keys()), missing: new Set(missing) };
 }
 
+/** @throws Problem PGRST102 for bytes that are not UTF-8: `URLSearchParams` would replace them */
+function parseForm(text: string): ReadonlyMap<string, readonly string[]> {
+  try {
+    return parseQueryString(text);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    throw invalidBody('The form has too many fields, or is not percent-encoded UTF-8');
+  }
+}
+
 /** A form is one row of texts. */
 function readFormRow(text: string): RowsBody {
   const row = new Map<string, string>();
-  for (const [key, value] of new URLSearchParams(text)) {
-    if (row.has(key)) throw invalidBody(`The form has the field "${truncateKey(key)}" twice`);
-    row.set(key, value);
+  for (const [key, values] of parseForm(text)) {
+    if (values.length > 1) throw invalidBody(`The form has the field "${truncateKey(key)}" twice`);
+    row.set(key, values[0]!);
   }
   if (row.size === 0) throw invalidBody(emptyBody);
   return { json: `[${JSON.stringify(Object.fromEntries(row))}]`, count: 1, keys: new Set(row.keys()), missing: noKeys };
