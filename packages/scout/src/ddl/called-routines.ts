@@ -1,6 +1,5 @@
 /** The routines that bodies given as text call: PostgreSQL has no entries in `pg_depend` for them. */
-import type { Item } from './item.ts';
-import type { Dependencies } from './order.ts';
+import type { Dependencies, Item } from './item.ts';
 
 const isRoutine = (key: string): boolean => key.startsWith('pg_proc/');
 

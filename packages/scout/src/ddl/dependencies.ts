@@ -1,6 +1,5 @@
 import type { Client } from 'pg';
-import type { Item } from './item.ts';
-import type { Dependencies } from './order.ts';
+import type { Dependencies, Item } from './item.ts';
 
 interface Edge {
   readonly from: string;

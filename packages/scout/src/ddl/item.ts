@@ -38,6 +38,9 @@ export interface Item {
   readonly structure: Structure | null;
 }
 
+/** The keys that each key depends on. */
+export type Dependencies = ReadonlyMap<string, readonly string[]>;
+
 type ItemInput = Pick<Item, 'key'> &
   Partial<Omit<Item, 'key' | 'statements'>> & {
     readonly target?: string | null;

@@ -1,9 +1,6 @@
 /** The order of items: what an item depends on comes before it, and the statements of an object stay together. */
 import { calledRoutines } from './called-routines.ts';
-import type { Item } from './item.ts';
-
-/** The keys that each key depends on. */
-export type Dependencies = ReadonlyMap<string, readonly string[]>;
+import type { Dependencies, Item } from './item.ts';
 
 /** The statements of an item, or of a part of it, in their place. */
 export interface OrderedStatements {
