@@ -45,7 +45,7 @@ function isNotInstalled(error: unknown): error is Error {
 function notInstalled(cause: Error): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     'no database is configured and the package @pgway/embedded is not installed; ' +
-      'pass --connectionString=postgres://user@localhost:5432/name or run npm install @pgway/embedded',
+      'pass --connectionString=postgres://user@localhost:5432/name or install @pgway/embedded',
     { cause },
   );
 }

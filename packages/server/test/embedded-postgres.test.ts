@@ -23,7 +23,7 @@ test('without the optional package, one line says what to configure or install',
   expect(error).toBeInstanceOf(EmbeddedPostgresError);
   expect(errorMessage(error)).toBe(
     'no database is configured and the package @pgway/embedded is not installed; ' +
-      'pass --connectionString=postgres://user@localhost:5432/name or run npm install @pgway/embedded',
+      'pass --connectionString=postgres://user@localhost:5432/name or install @pgway/embedded',
   );
 });
 

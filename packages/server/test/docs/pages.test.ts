@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { checkoutFiles } from '../deploy/deploy-files.ts';
 import { describeExamples, firstPages, pages } from './examples.ts';
 import type { Step } from './page.ts';
 import { root } from './stage.ts';
@@ -31,4 +32,19 @@ test('links lead to existing files and headings', () => {
     return anchor !== null && pagesByFile.get(path)?.anchors.has(anchor) === false;
   });
   expect(broken.map(({ file, line, target, anchor }) => `${file}:${line} ${target}#${anchor ?? ''}`)).toEqual([]);
+});
+
+test('no page or deployment file installs a package of this project by a name that the registry does not have', () => {
+  // CHANGELOG.md tells what was possible with the packages of a version.
+  const files = [...checkoutFiles('*.md', 'deploy'), 'packages/server/src/embedded-postgres.ts'];
+  const byName = /npm (?:i|install|add|exec)\b[^`\n]*\s(?:@pgway\/[a-z-]+|pgway|pgscout)(?![\w./-])/;
+  const found = files
+    .filter((file) => file !== 'CHANGELOG.md')
+    .flatMap((file) =>
+      readFileSync(join(root, file), 'utf8')
+        .split('\n')
+        .flatMap((line, index) => (byName.test(line) ? [`${file}:${index + 1} ${line}`] : [])),
+    );
+  expect(files).toContain('packages/embedded/README.md');
+  expect(found).toEqual([]);
 });
