@@ -21,6 +21,7 @@ export interface IndexStructure {
   readonly definition: string;
   readonly tablespace: string | null;
   readonly statistics: readonly (readonly [column: number, value: number])[];
+  readonly isPartitioned: boolean;
   /** Whether it has columns only: no expressions and no condition. */
   readonly isPlain: boolean;
   /** The address of the index of the partitioned table to which it is attached. */

@@ -1,9 +1,11 @@
 /** The statements that change a column of a table that remains. */
 import { compressions, identityText, storages } from '../ddl/definitions/columns.ts';
 import { alterSequence } from './alter-sequence.ts';
-import { plainStatements, type Statement } from './change.ts';
+import { type Note, notedStatements, plainStatements, type Statement } from './change.ts';
+import { counterStatements } from './counters.ts';
 import { foreignOptionClauses, parameterClauses, quoteName } from './storage-options.ts';
-import type { Column, Constraint, Identity } from '../ddl/structure.ts';
+import { locks, rewrites, violated } from './table-notes.ts';
+import type { Column, Constraint, Identity, Table } from '../ddl/structure.ts';
 
 /** A column with what other catalogs know of it. */
 export interface ColumnState {
@@ -19,12 +21,14 @@ export interface ColumnTable {
   readonly alterAll: string;
   /** `ALTER TABLE ONLY public.film`. */
   readonly alter: string;
-  readonly plainName: string;
+  readonly table: Table;
   readonly takenNames: ReadonlySet<string>;
   /** The major version of the server. */
   readonly version: number;
   /** The last value of a sequence, by key. */
   readonly lastValues: ReadonlyMap<string, bigint>;
+  /** The last values of the sequences that columns own, by qualified column. */
+  readonly counters: ReadonlyMap<string, bigint>;
 }
 
 /** @param before the state after the type of the column has changed */
@@ -34,19 +38,20 @@ export function alterColumn(table: ColumnTable, before: ColumnState, after: Colu
     plainStatements(clauses.map((clause) => `${table.alter} ALTER COLUMN ${name} ${clause}`));
   const [old, wanted] = [before.column, after.column];
   return [
-    ...plainStatements(
-      expressionClauses(old, wanted).map((clause) => `${table.alterAll} ALTER COLUMN ${name} ${clause}`),
-    ),
+    ...expressionStatements(table, old, wanted),
     ...only(defaultClauses(old, wanted)),
-    ...plainStatements(notNullStatements(table, before, after)),
+    ...notNullStatements(table, before, after),
     ...identityStatements(table, before, after),
     ...only(settingClauses(old, wanted)),
   ];
 }
 
-function expressionClauses(before: Column, after: Column): readonly string[] {
+function expressionStatements({ table, alterAll }: ColumnTable, before: Column, after: Column): readonly Statement[] {
   if (before.generated === '' || before.defaultText === after.defaultText) return [];
-  return [after.generated === '' ? 'DROP EXPRESSION' : `SET EXPRESSION AS (${after.defaultText})`];
+  const alter = `${alterAll} ALTER COLUMN ${after.name}`;
+  if (after.generated === '') return plainStatements([`${alter} DROP EXPRESSION`]);
+  const notes = after.generated === 's' && !table.isForeign ? [rewrites(table)] : [];
+  return [{ sql: `${alter} SET EXPRESSION AS (${after.defaultText})`, notes }];
 }
 
 function defaultClauses(before: Column, after: Column): readonly string[] {
@@ -56,36 +61,50 @@ function defaultClauses(before: Column, after: Column): readonly string[] {
 }
 
 /** Since PostgreSQL 18, the constraint has a name. */
-function notNullStatements(table: ColumnTable, before: ColumnState, after: ColumnState): readonly string[] {
+function notNullStatements(table: ColumnTable, before: ColumnState, after: ColumnState): readonly Statement[] {
   const alter = `${table.alterAll} ALTER COLUMN ${after.column.name}`;
   const [old, wanted] = [before.notNull, after.notNull];
   const wasNotNull = before.column.isNotNull || old !== undefined;
-  if (!after.column.isNotNull && wanted === undefined) return wasNotNull ? [`${alter} DROP NOT NULL`] : [];
+  if (!after.column.isNotNull && wanted === undefined)
+    return wasNotNull ? plainStatements([`${alter} DROP NOT NULL`]) : [];
   if (wasNotNull) return old === undefined || wanted === undefined ? [] : alterNotNull(table.alterAll, old, wanted);
+  const notes = notNullNotes(table.table, after);
   if (wanted === undefined || table.version < 18 || hasDefaultName(wanted, after.column, table)) {
-    return [`${alter} SET NOT NULL`];
+    return [{ sql: `${alter} SET NOT NULL`, notes }];
   }
-  return [`${table.alterAll} ADD CONSTRAINT ${wanted.name} ${wanted.definition}`];
+  return [{ sql: `${table.alterAll} ADD CONSTRAINT ${wanted.name} ${wanted.definition}`, notes }];
+}
+
+function notNullNotes(table: Table, { column, notNull }: ColumnState): readonly Note[] {
+  if (table.isForeign || notNull?.isValidated === false) return [];
+  return [
+    { effect: 'FAILS IF', text: `a row has no value of ${column.name}` },
+    locks(table.name, 'reads and writes', 'all rows are checked'),
+  ];
 }
 
 /** Whether `SET NOT NULL` creates the constraint. */
 function hasDefaultName(
   { plainName, isValidated, isNoInherit }: Constraint,
   column: Column,
-  table: ColumnTable,
+  { table, takenNames }: ColumnTable,
 ): boolean {
   const byDefault = `${table.plainName}_${column.plainName}_not_null`;
-  return plainName === byDefault && !table.takenNames.has(byDefault) && isValidated && !isNoInherit;
+  return plainName === byDefault && !takenNames.has(byDefault) && isValidated && !isNoInherit;
 }
 
-function alterNotNull(alterAll: string, before: Constraint, after: Constraint): readonly string[] {
+function alterNotNull(alterAll: string, before: Constraint, after: Constraint): readonly Statement[] {
   const { name, isNoInherit, isValidated } = after;
   return [
-    ...(before.name === name ? [] : [`${alterAll} RENAME CONSTRAINT ${before.name} TO ${name}`]),
-    ...(before.isNoInherit === isNoInherit
-      ? []
-      : [`${alterAll} ALTER CONSTRAINT ${name} ${isNoInherit ? 'NO INHERIT' : 'INHERIT'}`]),
-    ...(!before.isValidated && isValidated ? [`${alterAll} VALIDATE CONSTRAINT ${name}`] : []),
+    ...plainStatements(before.name === name ? [] : [`${alterAll} RENAME CONSTRAINT ${before.name} TO ${name}`]),
+    ...plainStatements(
+      before.isNoInherit === isNoInherit
+        ? []
+        : [`${alterAll} ALTER CONSTRAINT ${name} ${isNoInherit ? 'NO INHERIT' : 'INHERIT'}`],
+    ),
+    ...(!before.isValidated && isValidated
+      ? notedStatements([`${alterAll} VALIDATE CONSTRAINT ${name}`], [violated(after)])
+      : []),
   ];
 }
 
@@ -97,9 +116,9 @@ function identityStatements(table: ColumnTable, before: ColumnState, after: Colu
   if (column.identity === '' || identity === undefined) return [];
   const alter = `${table.alter} ALTER COLUMN ${column.name}`;
   if (before.column.identity === '' || old === undefined) {
-    const text = identityText(column, identity, `${table.plainName}_${column.plainName}_seq`);
-    const note = 'the numbers of new rows begin at the start of the sequence, also if existing rows have them';
-    return [{ sql: `${alter} ADD ${text}`, loss: null, note }];
+    const text = identityText(column, identity, `${table.table.plainName}_${column.plainName}_seq`);
+    const counter = { sequence: identity, lastValue: table.counters.get(`${table.table.name}.${column.name}`) };
+    return [...plainStatements([`${alter} ADD ${text}`]), ...counterStatements(table.table, column, counter)];
   }
   const isRenamed = old.plainName !== identity.plainName;
   const sequence = isRenamed ? identity.name : old.name;

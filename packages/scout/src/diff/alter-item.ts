@@ -4,15 +4,18 @@ import { quoteLiteral } from '../ddl/sql-text.ts';
 import type { Structure } from '../ddl/structure.ts';
 import { alterSequence } from './alter-sequence.ts';
 import type { ItemPair } from './attributes.ts';
-import { plainStatements, type Statement } from './change.ts';
+import { type Note, notedStatements, plainStatements, type Statement } from './change.ts';
 import { isSameText } from './compare.ts';
 import type { Schema } from './read-schema.ts';
 import { foreignOptionClauses } from './storage-options.ts';
 
 type StructureOf<Kind extends Structure['kind']> = Extract<Structure, { readonly kind: Kind }>;
 
-/** Returns no statements for equal items. */
-export function alterItem({ before, after }: ItemPair, current: Schema): readonly Statement[] {
+/**
+ * Returns no statements for equal items.
+ * @param isUsed whether columns of remaining tables have the type
+ */
+export function alterItem({ before, after }: ItemPair, current: Schema, isUsed: boolean): readonly Statement[] {
   if (isSameText(before, after)) return [];
   const [old, wanted] = [before.structure, after.structure];
   switch (wanted?.kind) {
@@ -21,11 +24,11 @@ export function alterItem({ before, after }: ItemPair, current: Schema): readonl
     case 'routine':
       return plainStatements(after.statements(new Set()));
     case 'index':
-      return plainStatements(alterIndex(structureOf(old, 'index'), wanted));
+      return alterIndex(structureOf(old, 'index'), wanted);
     case 'composite':
-      return alterComposite(after, structureOf(old, 'composite'), wanted);
+      return alterComposite({ item: after, isUsed }, structureOf(old, 'composite'), wanted);
     case 'domain':
-      return plainStatements(alterDomain(structureOf(old, 'domain'), wanted));
+      return alterDomain(structureOf(old, 'domain'), wanted, isUsed);
     case 'sequence':
       return alterOwnSequence(structureOf(old, 'sequence'), wanted, current.lastValues.get(before.key));
     case 'options': {
@@ -59,22 +62,29 @@ function alterOwnSequence(
 function alterIndex(
   { index: before }: StructureOf<'index'>,
   { index: after }: StructureOf<'index'>,
-): readonly string[] {
+): readonly Statement[] {
   const { name, statistics, tablespace } = after;
   const columns = new Set([...before.statistics, ...statistics].map(([column]) => column));
   const value = (list: typeof statistics, column: number): number =>
     list.find(([number]) => number === column)?.[1] ?? -1;
   return [
-    ...(before.tablespace === tablespace ? [] : [`ALTER INDEX ${name} SET TABLESPACE ${tablespace ?? 'pg_default'}`]),
-    ...[...columns]
-      .filter((column) => value(before.statistics, column) !== value(statistics, column))
-      .map((column) => `ALTER INDEX ${name} ALTER COLUMN ${column} SET STATISTICS ${value(statistics, column)}`),
-    ...after.uses.filter((statement) => !before.uses.includes(statement)),
+    ...(before.tablespace === tablespace
+      ? []
+      : notedStatements(
+          [`ALTER INDEX ${name} SET TABLESPACE ${tablespace ?? 'pg_default'}`],
+          after.isPartitioned ? [] : [{ effect: 'REWRITES', text: name }],
+        )),
+    ...plainStatements([
+      ...[...columns]
+        .filter((column) => value(before.statistics, column) !== value(statistics, column))
+        .map((column) => `ALTER INDEX ${name} ALTER COLUMN ${column} SET STATISTICS ${value(statistics, column)}`),
+      ...after.uses.filter((statement) => !before.uses.includes(statement)),
+    ]),
   ];
 }
 
 function alterComposite(
-  { addresses }: Item,
+  { item: { addresses }, isUsed }: { readonly item: Item; readonly isUsed: boolean },
   { attributes: before }: StructureOf<'composite'>,
   { attributes: after }: StructureOf<'composite'>,
 ): readonly Statement[] {
@@ -86,8 +96,9 @@ function alterComposite(
       .filter(({ name }) => !wanted.has(name))
       .map(({ name }) => ({
         sql: `${alter} DROP ATTRIBUTE ${name} CASCADE`,
-        loss: `the values of the attribute ${name} in columns of this type`,
-        note: null,
+        notes: isUsed
+          ? [{ effect: 'LOSES' as const, text: `the values of the attribute ${name} in columns of this type` }]
+          : [],
       })),
     ...plainStatements(
       after
@@ -100,7 +111,11 @@ function alterComposite(
   ];
 }
 
-function alterDomain(before: StructureOf<'domain'>, after: StructureOf<'domain'>): readonly string[] {
+function alterDomain(
+  before: StructureOf<'domain'>,
+  after: StructureOf<'domain'>,
+  isUsed: boolean,
+): readonly Statement[] {
   const { name, defaultText, isNotNull } = after.domain;
   const alter = `ALTER DOMAIN ${name}`;
   const checks = ({ constraints }: StructureOf<'domain'>): ReadonlyMap<string, string> =>
@@ -110,19 +125,28 @@ function alterDomain(before: StructureOf<'domain'>, after: StructureOf<'domain'>
         .map((check) => [check.name, check.definition]),
     );
   const [old, wanted] = [checks(before), checks(after)];
-  return [
+  const notes: readonly Note[] = isUsed
+    ? [
+        { effect: 'FAILS IF', text: `a value of ${name} violates the constraint` },
+        { effect: 'LOCKS', text: `the tables with columns of ${name} against writes while all rows are checked` },
+      ]
+    : [];
+  const plain = plainStatements([
     ...[...old]
       .filter(([check, text]) => wanted.get(check) !== text)
       .map(([check]) => `${alter} DROP CONSTRAINT ${check}`),
     ...(before.domain.defaultText === defaultText
       ? []
       : [`${alter} ${defaultText === null ? 'DROP DEFAULT' : `SET DEFAULT ${defaultText}`}`]),
-    ...(before.domain.isNotNull === isNotNull ? [] : [`${alter} ${isNotNull ? 'SET' : 'DROP'} NOT NULL`]),
+    ...(before.domain.isNotNull && !isNotNull ? [`${alter} DROP NOT NULL`] : []),
+  ]);
+  const checked = [
+    ...(isNotNull && !before.domain.isNotNull ? [`${alter} SET NOT NULL`] : []),
     ...[...wanted]
       .filter(([check, text]) => old.get(check) !== text)
       .map(([check, text]) => `${alter} ADD CONSTRAINT ${check} ${text}`),
-    ...notNullName(before, after, alter),
   ];
+  return [...plain, ...checked.map((sql) => ({ sql, notes })), ...plainStatements(notNullName(before, after, alter))];
 }
 
 /** Since PostgreSQL 17, the constraint has a name. */

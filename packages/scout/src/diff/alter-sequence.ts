@@ -1,5 +1,5 @@
 import type { SequenceOptions } from '../ddl/definitions/sequence-options.ts';
-import type { Statement } from './change.ts';
+import type { Note, Statement } from './change.ts';
 
 /**
  * Returns the statement that gives a sequence other options.
@@ -16,10 +16,9 @@ export function alterSequence(
   if (changed.length === 0) return [];
   const isOutside = lastValue !== undefined && (lastValue < BigInt(after.min) || lastValue > BigInt(after.max));
   const restarts = isOutside || (lastValue === undefined && before.start !== after.start);
-  const note = isOutside ? 'the sequence starts again: its last value is outside of the new limits' : null;
-  return [
-    { sql: `ALTER SEQUENCE ${name} ${[...changed, ...(restarts ? ['RESTART'] : [])].join(' ')}`, loss: null, note },
-  ];
+  const loss: Note = { effect: 'LOSES', text: `the last value of ${name}, which is outside of the new limits` };
+  const sql = `ALTER SEQUENCE ${name} ${[...changed, ...(restarts ? ['RESTART'] : [])].join(' ')}`;
+  return [{ sql, notes: isOutside ? [loss] : [] }];
 }
 
 function sequenceClauses({ type, increment, min, max, start, cache, isCycle }: SequenceOptions): readonly string[] {

@@ -1,13 +1,14 @@
 /** The statements that change a table that remains: columns, checks and keys, and properties. */
-import { columnSettings, columnText, identityText } from '../ddl/definitions/columns.ts';
+import { columnSettings, columnText, defaultKey, identityText } from '../ddl/definitions/columns.ts';
 import { constraintText, indexUses } from '../ddl/definitions/constraints.ts';
 import { identityPersistence, notNullOf, replicaIdentities } from '../ddl/definitions/tables.ts';
 import { alterColumn, type ColumnState } from './alter-column.ts';
-import { plainStatements, type Statement } from './change.ts';
-import { convert } from './conversion.ts';
-import { isInheritedConstraint } from './elements.ts';
+import { notedStatements, plainStatements, type Statement } from './change.ts';
+import { type ConversionTypes, convert } from './conversion.ts';
+import { columnAddress, isInheritedConstraint } from './elements.ts';
 import type { Schema } from './read-schema.ts';
 import { foreignOptionClauses, parameterClauses } from './storage-options.ts';
+import { addedColumnNotes, locks, newConstraintNotes, retypedColumnNotes, rewrites, violated } from './table-notes.ts';
 import type { Column, Constraint, Table } from '../ddl/structure.ts';
 
 export interface TablePair {
@@ -21,9 +22,28 @@ export interface TableChange extends TablePair {
   /** The parents that the table keeps: what they declare comes from them. */
   readonly parents: readonly TablePair[];
   readonly current: Schema;
+  readonly surroundings: TableSurroundings;
   /** Whether a part such as `column id` is created: it is new, or was dropped. */
   readonly isNew: (part: string) => boolean;
   readonly isRetyped: (column: string) => boolean;
+}
+
+/** What a change of a table needs to know of the other objects. */
+export interface TableSurroundings {
+  readonly types: ConversionTypes;
+  /** The keys of the defaults that give each row a value of its own, in the wanted schema. */
+  readonly volatileDefaults: ReadonlySet<string>;
+  /** The last values of the sequences that columns own now, by qualified column. */
+  readonly counters: ReadonlyMap<string, bigint>;
+  readonly indexUse: IndexUse;
+  /** Whether the rows have had the same constraint, with values that are the same. */
+  readonly isKept: (constraint: Constraint, table: Table) => boolean;
+}
+
+/** The addresses of the columns that indexes use. */
+export interface IndexUse {
+  readonly any: ReadonlySet<string>;
+  readonly unique: ReadonlySet<string>;
 }
 
 /** Returns the statements for columns, and those for what can need objects that need the table. */
@@ -45,7 +65,7 @@ export function alterTable(change: TableChange): {
       ...additions.filter(({ generated }) => generated !== '').flatMap((column) => addColumn(change, column)),
     ],
     rest: [
-      ...plainStatements(persistence(change)),
+      ...persistence(change),
       ...(after.row.ofType === null
         ? plainStatements(added.flatMap((column) => columnSettings(after.alter, column)))
         : []),
@@ -55,21 +75,22 @@ export function alterTable(change: TableChange): {
       ...inherited.flatMap((column) => alterInherited(change, column)),
       ...plainStatements(identitiesPersistence(change)),
       ...constraints(change),
-      ...plainStatements(properties(change)),
+      ...properties(change),
       ...plainStatements(before.row.kind === 'f' ? [] : tableUses(change)),
     ],
   };
 }
 
-function names({ after, current }: TableChange): Parameters<typeof alterColumn>[0] {
-  const { alter, plainName, takenNames = new Set() } = after;
+function names({ after, current, surroundings }: TableChange): Parameters<typeof alterColumn>[0] {
+  const { alter, takenNames = new Set() } = after;
   return {
     alter,
     alterAll: alterAll(after),
-    plainName,
+    table: after,
     takenNames,
     version: current.version,
     lastValues: current.lastValues,
+    counters: surroundings.counters,
   };
 }
 
@@ -141,7 +162,7 @@ function withParentsNotNull(state: ColumnState, before: ColumnState | undefined,
 }
 
 function addColumn(change: TableChange, column: Column): readonly Statement[] {
-  const { after, current } = change;
+  const { after, current, surroundings } = change;
   const { identity, notNull } = stateOf(after, column);
   const isLater = notNull?.isValidated === false;
   // A column keeps the NOT NULL that it had from a former parent, and has the name that it gets from a new one.
@@ -154,39 +175,50 @@ function addColumn(change: TableChange, column: Column): readonly Statement[] {
     identityClause,
     new Set(),
   );
-  const hasValue = column.defaultText !== null || column.identity !== '';
-  const note = notNullText === '' || hasValue ? null : 'fails if the table has rows: the column has no default';
+  const notes = addedColumnNotes(after, {
+    column,
+    isNotNull: notNullText !== '',
+    isVolatile: surroundings.volatileDefaults.has(defaultKey(column)),
+    domains: surroundings.types.wanted,
+  });
   return [
-    { sql: `${alterAll(after)} ADD COLUMN ${text}`, loss: null, note },
+    { sql: `${alterAll(after)} ADD COLUMN ${text}`, notes },
     ...plainStatements(isLater ? [`${alterAll(after)} ADD CONSTRAINT ${notNull.name} ${notNull.definition}`] : []),
   ];
 }
 
-function retypeColumn({ before, after, current }: TableChange, column: Column): readonly Statement[] {
+function retypeColumn({ before, after, surroundings }: TableChange, column: Column): readonly Statement[] {
   const { name, type, collation } = column;
   const old = before.columns.find((candidate) => candidate.name === name)!;
-  const { expression, isNarrowing } = convert({ name, from: old.type, to: type }, current.casts);
-  const using = after.isForeign ? '' : ` USING ${expression}`;
+  const isCollation = old.type === type && (old.collation !== null || collation !== null);
+  const conversion = convert({ name, from: old.type, to: type, isCollation }, surroundings.types);
+  const using = after.isForeign ? '' : ` USING ${conversion.expression}`;
   const collate = collation === null ? '' : ` COLLATE ${collation}`;
+  const { any, unique } = surroundings.indexUse;
+  const address = columnAddress(old);
+  const rebuildsIndexes = isCollation && any.has(address);
   return [
     {
       sql: `${alterAll(after)} ALTER COLUMN ${name} TYPE ${type}${collate}${using}`,
-      loss: isNarrowing && !after.isForeign ? `values of ${name} that do not fit: ${old.type} becomes ${type}` : null,
-      note: null,
+      notes: [
+        ...retypedColumnNotes(after, { name, from: old.type, to: type, isKeyed: unique.has(address) }, conversion),
+        ...(rebuildsIndexes ? [locks(after.name, 'reads and writes', `the indexes on ${name} are built`)] : []),
+      ],
     },
   ];
 }
 
 /** Checks of a parent reach its children, with those that exist. */
 function constraints(change: TableChange): readonly Statement[] {
-  const { before, after, inline, isNew } = change;
+  const { before, after, inline, isNew, surroundings } = change;
   // A table that comes to inherit needs the checks of its parent before.
   const inherited = after.constraints.filter((check) => isInheritedConstraint(check, after) && !inline.includes(check));
   return [...inline, ...inherited].flatMap((constraint) => {
     if (constraint.type === 'n' || isOfKeptParent(constraint, change)) return [];
     const uses = indexUses(after.row.name, { ...constraint, plainName: constraint.name });
     if (isNew(`constraint ${constraint.name}`)) {
-      return plainStatements([`${alterAll(after)} ADD ${constraintText(constraint)}`, ...uses]);
+      const notes = newConstraintNotes(after, constraint, surroundings.isKept(constraint, after));
+      return notedStatements([`${alterAll(after)} ADD ${constraintText(constraint)}`, ...uses], notes);
     }
     return alterConstraint(
       after,
@@ -211,15 +243,17 @@ export function alterConstraint(table: Table, before: Constraint, after: Constra
   const usesOf = (constraint: Constraint): readonly string[] =>
     indexUses(table.row.name, { ...constraint, plainName: constraint.name });
   const old = usesOf(before);
-  return plainStatements([
-    ...(!before.isValidated && after.isValidated ? [`${alterAll(table)} VALIDATE CONSTRAINT ${after.name}`] : []),
-    ...usesOf(after).filter((statement) => !old.includes(statement)),
-  ]);
+  const validates = !before.isValidated && after.isValidated;
+  return [
+    ...(validates ? notedStatements([`${alterAll(table)} VALIDATE CONSTRAINT ${after.name}`], [violated(after)]) : []),
+    ...plainStatements(usesOf(after).filter((statement) => !old.includes(statement))),
+  ];
 }
 
-function persistence({ before, after }: TableChange): readonly string[] {
+function persistence({ before, after }: TableChange): readonly Statement[] {
   if (before.row.isUnlogged === after.row.isUnlogged) return [];
-  return [`ALTER TABLE ${after.name} SET ${after.row.isUnlogged ? 'UNLOGGED' : 'LOGGED'}`];
+  const notes = after.isPartitioned ? [] : [rewrites(after)];
+  return [{ sql: `ALTER TABLE ${after.name} SET ${after.row.isUnlogged ? 'UNLOGGED' : 'LOGGED'}`, notes }];
 }
 
 /** A table changes the sequences of its identity columns with its own persistence. */
@@ -231,14 +265,16 @@ function identitiesPersistence({ before, after }: TableChange): readonly string[
   });
 }
 
-function properties({ before, after, isNew }: TableChange): readonly string[] {
+function properties({ before, after, isNew }: TableChange): readonly Statement[] {
   const { row, alter } = after;
   const old = before.row;
   const flag = (was: boolean, is: boolean, texts: readonly [string, string]): readonly string[] =>
     was === is ? [] : [is ? texts[0] : texts[1]];
-  const clauses = [
+  const rewriting = [
     ...(old.accessMethod === row.accessMethod ? [] : [`SET ACCESS METHOD ${row.accessMethod ?? 'heap'}`]),
     ...(old.tablespace === row.tablespace ? [] : [`SET TABLESPACE ${row.tablespace ?? 'pg_default'}`]),
+  ];
+  const clauses = [
     ...parameterClauses(old.options, row.options),
     ...parameterClauses(old.toastOptions, row.toastOptions, 'toast.'),
     ...foreignOptionClauses(old.foreignOptions, row.foreignOptions),
@@ -249,7 +285,10 @@ function properties({ before, after, isNew }: TableChange): readonly string[] {
       : row.parents.filter((parent) => isNew(`parent ${parent}`)).map((parent) => `INHERIT ${parent}`)),
     ...(row.ofType !== null && isNew('row type') ? [`OF ${row.ofType}`] : []),
   ];
-  return clauses.map((clause) => `${alter} ${clause}`);
+  return [
+    ...rewriting.map((clause) => ({ sql: `${alter} ${clause}`, notes: after.isPartitioned ? [] : [rewrites(after)] })),
+    ...plainStatements(clauses.map((clause) => `${alter} ${clause}`)),
+  ];
 }
 
 /** An index as replica identity is set with the index. */

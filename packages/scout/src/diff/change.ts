@@ -1,12 +1,18 @@
 /** The changes that turn one schema into the other. */
 import { type DatabaseObject, objectLine } from '../catalog/objects.ts';
 
+/** What a statement can do to rows and to other sessions: the first word of its comment in the script. */
+export type Effect = 'FAILS IF' | 'LOCKS' | 'LOSES' | 'REWRITES';
+
+/** A comment of a statement; the text continues the sentence that the effect begins. */
+export interface Note {
+  readonly effect: Effect;
+  readonly text: string;
+}
+
 export interface Statement {
   readonly sql: string;
-  /** The data that the statement deletes; null: none. */
-  readonly loss: string | null;
-  /** A comment for the reader of the script; null for none. */
-  readonly note: string | null;
+  readonly notes: readonly Note[];
 }
 
 export type Action = 'create' | 'alter' | 'drop';
@@ -20,7 +26,12 @@ export interface Change {
 }
 
 export function plainStatements(texts: readonly string[]): readonly Statement[] {
-  return texts.map((sql) => ({ sql, loss: null, note: null }));
+  return texts.map((sql) => ({ sql, notes: [] }));
+}
+
+/** Returns the statements with the notes at the first of them. */
+export function notedStatements(texts: readonly string[], notes: readonly Note[]): readonly Statement[] {
+  return texts.map((sql, index) => ({ sql, notes: index === 0 ? notes : [] }));
 }
 
 /** Joins neighbors of the same object and action. */

@@ -1,10 +1,13 @@
 /** The conversion of the values of a column to another type. */
+import { type ConversionEffects, effectsOf, failing } from './conversion-effects.ts';
+import { type Domains, resolveDomain } from './domains.ts';
+import { hasRoom, isText, parseType, type TypeName } from './type-name.ts';
 
-export interface Conversion {
+export interface Conversion extends ConversionEffects {
   /** The expression of `USING`. */
   readonly expression: string;
-  /** Whether values can become shorter, less precise or another value. */
-  readonly isNarrowing: boolean;
+  /** Whether the rows are written again: the new type has another binary form, or values that have to be verified. */
+  readonly rewrites: boolean;
 }
 
 interface ConvertedColumn {
@@ -12,71 +15,51 @@ interface ConvertedColumn {
   readonly name: string;
   readonly from: string;
   readonly to: string;
+  /** Whether only the collation changes. */
+  readonly isCollation: boolean;
 }
 
-/**
- * Types without a cast are converted by their text, as are those that are created again.
- * @param casts pairs of types with a cast, as `source target`
- */
-export function convert({ name, from, to }: ConvertedColumn, casts: ReadonlySet<string>): Conversion {
-  const [source, target] = [parseType(from), parseType(to)];
-  const isSameArray = source.dimensions === target.dimensions;
+export interface ConversionTypes {
+  /** The method of each cast (`b`: no conversion is needed), as `source target`. */
+  readonly casts: ReadonlyMap<string, string>;
+  readonly current: Domains;
+  readonly wanted: Domains;
+}
+
+/** Types without a cast are converted by their text, as are those that are created again. */
+export function convert(column: ConvertedColumn, types: ConversionTypes): Conversion {
+  const { name, from, to, isCollation } = column;
+  if (isCollation) return { expression: `${name}::${to}`, canLose: false, canFail: false, rewrites: false };
+  const [before, after] = [resolveDomain(from, types.current), resolveDomain(to, types.wanted)];
+  const [source, target] = [parseType(before.type), parseType(after.type)];
   // A type with the same name is created again, except those of PostgreSQL.
-  const hasCast =
-    isSameArray &&
-    (from !== to || isText(source.base)) &&
-    (source.base === target.base ||
-      isText(source.base) ||
-      isText(target.base) ||
-      casts.has(`${source.base} ${target.base}`));
+  const isRecreated = before.type === after.type && before.type.includes('.');
+  const hasCast = !isRecreated && canCast(source, target, types.casts);
+  const { canLose, canFail } = isRecreated ? failing : effectsOf({ source, target, hasCast });
   return {
     expression: hasCast ? `${name}::${to}` : `${name}::text::${to}`,
-    isNarrowing: from !== to && !(isSameArray && isWidening(source, target)),
+    canLose,
+    canFail: canFail || after.isConstrained,
+    rewrites: !hasCast || after.isConstrained || !hasSameForm(source, target, types.casts),
   };
 }
 
-interface TypeName {
-  /** Without length and precision. */
-  readonly base: string;
-  readonly modifiers: readonly number[];
-  readonly dimensions: string;
+function canCast(source: TypeName, target: TypeName, casts: ConversionTypes['casts']): boolean {
+  if (source.dimensions !== target.dimensions) return false;
+  const isKnown = source.base === target.base || casts.has(`${source.base} ${target.base}`);
+  return isKnown || isText(source.base) || isText(target.base);
 }
 
-function parseType(text: string): TypeName {
-  const dimensions = /(?:\[\])*$/.exec(text)![0];
-  const element = text.slice(0, text.length - dimensions.length);
-  if (element.includes('"')) return { base: element, modifiers: [], dimensions };
-  const modifiers = /\(([\d, -]+)\)/.exec(element)?.[1]?.split(',').map(Number) ?? [];
-  return { base: element.replace(/\([\d, -]+\)/, ''), modifiers, dimensions };
-}
-
-const texts: readonly string[] = ['text', 'character varying', 'character', 'name', '"char"'];
-const isText = (base: string): boolean => texts.includes(base);
-
-/** Each type has room for the values of those before it. */
-const widenings: readonly (readonly string[])[] = [
-  ['smallint', 'integer', 'bigint', 'numeric'],
-  ['real', 'double precision'],
-  ['date', 'timestamp without time zone'],
-  ['character varying', 'text'],
-  ['bit', 'bit varying'],
-  ['cidr', 'inet'],
-];
-
-function isWidening(from: TypeName, to: TypeName): boolean {
-  if (to.base === 'text') return true;
-  if (from.base === to.base) return hasRoom(from, to);
-  const isWider = widenings.some((list) => {
-    const [left, right] = [list.indexOf(from.base), list.indexOf(to.base)];
-    return left !== -1 && left < right;
-  });
-  return isWider && to.modifiers.length === 0;
-}
-
-function hasRoom({ base, modifiers: before }: TypeName, { modifiers: after }: TypeName): boolean {
-  if (after.length === 0) return true;
-  if (before.length === 0) return false;
-  const [size = 0, scale = 0] = before;
-  const [newSize = 0, newScale = 0] = after;
-  return base === 'numeric' ? newScale >= scale && newSize - newScale >= size - scale : newSize >= size;
+/** Whether PostgreSQL keeps the rows as they are. It writes arrays again. */
+function hasSameForm(from: TypeName, to: TypeName, casts: ConversionTypes['casts']): boolean {
+  if (from.dimensions !== '' || to.dimensions !== '') return false;
+  if (from.base !== to.base) {
+    const isSame = casts.get(`${from.base} ${to.base}`) === 'b';
+    return isSame && (to.modifiers.length === 0 || (from.base === 'character varying' && hasRoom(from, to)));
+  }
+  if (!hasRoom(from, to)) return false;
+  const [, scale] = from.modifiers;
+  const hasScale = from.base !== 'numeric' || to.modifiers.length === 0 || scale === to.modifiers[1];
+  // A fixed length is part of each value.
+  return hasScale && (!['character', 'bit'].includes(from.base) || from.modifiers[0] === to.modifiers[0]);
 }

@@ -7,13 +7,18 @@ import type { Affected } from './affected.ts';
 import { alterItem } from './alter-item.ts';
 import { alterConstraint, alterTable, isOfKeptParent, type TableChange, type TablePair } from './alter-table.ts';
 import { attributeChanges, type Comparison, newAttributes } from './attributes.ts';
-import { type Change, plainStatements, type Statement } from './change.ts';
+import { type Change, type Note, notedStatements, plainStatements, type Statement } from './change.ts';
+import { columnsOfType, type ElementGraph } from './element-graph.ts';
 import type { Element } from './elements.ts';
 import type { Schema } from './read-schema.ts';
+import { counterStatements } from './counters.ts';
 import { alterExtension, createExtension } from './extensions.ts';
+import { attachedPartitionNotes, newConstraintNotes, newIndexNotes } from './table-notes.ts';
+import { readSurroundings, type Surroundings } from './table-surroundings.ts';
 import type { Constraint } from '../ddl/structure.ts';
 
 interface Situation {
+  readonly graph: ElementGraph;
   readonly affected: Affected;
   /** The elements of the current schema that are not dropped, by identity. */
   readonly remaining: ReadonlyMap<string, Element>;
@@ -37,10 +42,14 @@ export class Creations {
   readonly #early = new Set<Item>();
   /** The tables whose columns are changed before the end of a cycle of dependencies. */
   readonly #started = new Set<Item>();
+  readonly #surroundings: Surroundings;
+  readonly #graph: ElementGraph;
   readonly #notes: string[] = [];
 
-  constructor(comparison: Comparison, { affected, remaining, after }: Situation) {
+  constructor(comparison: Comparison, { graph, affected, remaining, after }: Situation) {
     this.#comparison = comparison;
+    this.#graph = graph;
+    this.#surroundings = readSurroundings(comparison, graph, { affected, after });
     this.#remaining = remaining;
     this.#notNullNames = notNullNames(comparison.current);
     this.#retyped = new Set([...affected.retyped].map(({ identity }) => identity));
@@ -95,21 +104,42 @@ export class Creations {
       case 'table':
         return plainStatements([...this.#newTable(item.structure, statements), ...attributes]);
       case 'attached partition':
-        return plainStatements([...this.#indexesOfPartition(item.object), ...statements, ...attributes]);
+        return [
+          ...this.#indexesOfPartition(item.object),
+          ...notedStatements([...statements, ...attributes], this.#attachNotes(item.object, item.structure.parent)),
+        ];
       case 'constraint':
         if (table === undefined) break;
-        return plainStatements(this.#newConstraint(item.structure.constraint, table, [...statements, ...attributes]));
+        return this.#newConstraint(item.structure.constraint, table, [...statements, ...attributes]);
+      case 'index':
+        return notedStatements([...statements, ...attributes], this.#indexNotes(item));
       default:
     }
-    return plainStatements([...statements, ...attributes]);
+    return [...plainStatements([...statements, ...attributes]), ...this.#newCounter(item)];
+  }
+
+  /** A new sequence that belongs to a column with rows goes on after them. */
+  #newCounter({ key, object, requires }: Item): readonly Statement[] {
+    const pair = this.#tables.get(object);
+    const sequence = this.#comparison.wanted.items.find(({ key: other }) => other === requires[0]);
+    if (pair === undefined || !key.startsWith('owned/') || sequence?.structure?.kind !== 'sequence') return [];
+    if (this.#remaining.has(this.#elements.get(sequence)!.identity)) return [];
+    const options = sequence.structure.sequence;
+    const column = pair.after.columns.find(({ name }) => `${pair.after.name}.${name}` === options.column);
+    const isOld = pair.before.columns.some(({ name }) => name === column?.name);
+    if (column === undefined || !isOld) return [];
+    const lastValue = this.#surroundings.counters.get(options.column!);
+    return counterStatements(pair.after, column, { sequence: options, lastValue });
   }
 
   /** Not null is a property of columns, and a check of the parent reaches its children. */
-  #newConstraint(constraint: Constraint, { after }: TablePair, statements: readonly string[]): readonly string[] {
+  #newConstraint(constraint: Constraint, { after }: TablePair, statements: readonly string[]): readonly Statement[] {
     if (constraint.type === 'n') return [];
-    if (constraint.type !== 'c') return statements;
+    const notes = newConstraintNotes(after, constraint, this.#surroundings.isKept(constraint, after));
+    if (constraint.type !== 'c') return notedStatements(statements, notes);
     if (isOfKeptParent(constraint, { parents: this.#keptParents(after.key), after })) return [];
-    return statements.map((sql) => sql.replace(/^(ALTER (?:FOREIGN )?TABLE) ONLY /, '$1 '));
+    const texts = statements.map((sql) => sql.replace(/^(ALTER (?:FOREIGN )?TABLE) ONLY /, '$1 '));
+    return notedStatements(texts, notes);
   }
 
   #newTable({ table, inline }: TableStructure, statements: readonly string[]): readonly string[] {
@@ -133,7 +163,7 @@ export class Creations {
    * Returns the indexes of a new partition that belong to indexes which its table has already. `ATTACH PARTITION` would create others,
    * and attaches these.
    */
-  #indexesOfPartition(table: string): readonly string[] {
+  #indexesOfPartition(table: string): readonly Statement[] {
     const items = this.#comparison.wanted.items.filter(({ object }) => object === table);
     const hasParent = ({ structure }: Item): boolean => {
       const parent = parentIndexOf(structure);
@@ -147,7 +177,43 @@ export class Creations {
     }
     return indexes
       .filter((item) => !this.#remaining.has(this.#elements.get(item)?.identity ?? ''))
-      .flatMap((item) => [...item.statements(new Set()), ...newAttributes(item, this.#comparison)]);
+      .flatMap((item) =>
+        notedStatements(
+          [...item.statements(new Set()), ...newAttributes(item, this.#comparison)],
+          this.#indexNotes(item),
+        ),
+      );
+  }
+
+  /** An index or a constraint of an index; none for a new table. */
+  #indexNotes(item: Item): readonly Note[] {
+    const { structure } = item;
+    const object = this.#comparison.wanted.objects.get(item.object)!;
+    const table = this.#remaining.get(objectLine(object));
+    if (table === undefined) return [];
+    if (structure?.kind === 'index') {
+      const isKept = this.#surroundings.isKeptIndex(structure.index, this.#elements.get(item)!.identity);
+      return newIndexNotes(object.qualifiedName, structure.index, isKept);
+    }
+    const pair = this.#tables.get(item.object);
+    if (structure?.kind !== 'constraint' || pair === undefined) return [];
+    return newConstraintNotes(
+      pair.after,
+      structure.constraint,
+      this.#surroundings.isKept(structure.constraint, pair.after),
+    );
+  }
+
+  #attachNotes(table: string, parent: string): readonly Note[] {
+    const { structure } = this.#comparison.wanted.items.find(({ key }) => key === table)!;
+    if (structure?.kind !== 'table') return [];
+    const partitions = [...this.#tables.values()].filter(({ before, after }) =>
+      [before, after].every(({ row }) => row.bound === 'DEFAULT' && row.parents.includes(parent)),
+    );
+    return attachedPartitionNotes(structure.table, {
+      isNew: !this.#tables.has(table),
+      defaultPartition: partitions[0]?.after.name,
+    });
   }
 
   #altered(before: Element, item: Item): readonly Statement[] {
@@ -165,7 +231,8 @@ export class Creations {
       if (note !== null) this.#notes.push(note);
       return statements;
     }
-    return alterItem({ before: before.item, after: item }, this.#comparison.current);
+    const isUsed = columnsOfType(before, this.#graph).length > 0;
+    return alterItem({ before: before.item, after: item }, this.#comparison.current, isUsed);
   }
 
   /** Adds the columns of a table that a cycle of dependencies needs. */
@@ -186,6 +253,7 @@ export class Creations {
       inline: item.structure.inline,
       parents: this.#keptParents(item.key),
       current: this.#comparison.current,
+      surroundings: this.#surroundings,
       isNew: (part) => !this.#remaining.has(`${prefix}${part}`),
       isRetyped: (column) => this.#retyped.has(`${prefix}column ${column}`),
     };

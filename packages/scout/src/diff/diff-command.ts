@@ -37,7 +37,11 @@ export async function runDiff({
     options: definitionOptions(options),
     isSelected: selectByName([current.schema, wanted.schema], names),
   });
-  if (options.has('json')) printJson(process, plan.changes.map(toJson));
+  if (options.has('json'))
+    printJson(
+      process,
+      plan.changes.map((change) => toJson(change, current.schema.version)),
+    );
   else if (plan.changes.length > 0) {
     process.stdout.write(diffText(plan, { from: current, to: wanted }));
   }

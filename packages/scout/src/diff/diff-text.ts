@@ -3,7 +3,7 @@ import { escapeControlCharacters } from '@pgway/core/terminal';
 import { objectLine } from '../catalog/objects.ts';
 import { type ConnectionName, serverText } from '../connection/connection-name.ts';
 import { visibleSql } from '../ddl/sql-text.ts';
-import type { Change, Statement } from './change.ts';
+import type { Change, Note, Statement } from './change.ts';
 import type { Plan } from './plan.ts';
 import { missingFeature } from './server-features.ts';
 import type { Schema } from './read-schema.ts';
@@ -56,18 +56,18 @@ function comment(text: string): string {
 function changeText({ action, object, statements }: Change, version: number): string {
   return `\n${comment(`${action} ${objectLine(object)}`)}${statements
     .map(
-      (statement) => `\n${statementComments(statement, version).map(comment).join('')}${visibleSql(statement.sql)};\n`,
+      (statement) =>
+        `\n${allNotes(statement, version)
+          .map(({ effect, text }) => comment(`${effect} ${text}`))
+          .join('')}${visibleSql(statement.sql)};\n`,
     )
     .join('')}`;
 }
 
-function statementComments({ sql, loss, note }: Statement, version: number): readonly string[] {
+/** Returns the notes of a statement, with the one of a server that is too old. */
+function allNotes({ sql, notes }: Statement, version: number): readonly Note[] {
   const feature = missingFeature(sql, version);
-  return [
-    ...(loss === null ? [] : [`LOSES DATA: ${loss}`]),
-    ...(note === null ? [] : [`Note: ${note}`]),
-    ...(feature === null ? [] : [`Fails on PostgreSQL ${version}: ${feature}`]),
-  ];
+  return feature === null ? notes : [{ effect: 'FAILS IF', text: feature }, ...notes];
 }
 
 /** Returns the message of equal schemas. */
@@ -76,7 +76,10 @@ export function equalText({ notes }: Plan): string {
   return `the schemas are equal${notes.length === 0 ? '' : ' otherwise'}\n${all.join('')}`;
 }
 
-export function toJson({ object, action, statements, isTransactional }: Change): Readonly<Record<string, unknown>> {
+export function toJson(
+  { object, action, statements, isTransactional }: Change,
+  version: number,
+): Readonly<Record<string, unknown>> {
   const { kind, schema, name, qualifiedName } = object;
   return {
     kind,
@@ -84,9 +87,11 @@ export function toJson({ object, action, statements, isTransactional }: Change):
     name,
     qualifiedName,
     action,
-    losesData: statements.some(({ loss }) => loss !== null),
+    losesData: statements.some(({ notes }) => notes.some(({ effect }) => effect === 'LOSES')),
     isTransactional,
-    statements: statements.map(({ sql }) => visibleSql(sql)),
-    notes: statements.flatMap((statement) => [statement.loss, statement.note].filter((note) => note !== null)),
+    statements: statements.map((statement) => ({
+      sql: visibleSql(statement.sql),
+      notes: allNotes(statement, version),
+    })),
   };
 }

@@ -213,6 +213,26 @@ function isPart({ from, to, type }: Edge): boolean {
   );
 }
 
+/** Returns the columns whose values contain those of a type: directly, or in arrays, domains, ranges and composite types. */
+export function columnsOfType(element: Element, graph: ElementGraph): readonly Element[] {
+  const columns = new Set<Element>();
+  const seen = new Set<Element>([element]);
+  const open = [element];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const [dependent, { type }] of next.addresses.flatMap((address) => dependentsOf(address, graph))) {
+      const isColumn = dependent.part.kind === 'column';
+      if (isColumn && type === 'n') columns.add(dependent);
+      if (isColumn || seen.has(dependent) || !containerKinds.has(dependent.item.structure?.kind ?? '')) continue;
+      seen.add(dependent);
+      open.push(dependent);
+    }
+  }
+  return [...columns];
+}
+
+/** The kinds of types that contain values of others. */
+const containerKinds: ReadonlySet<string> = new Set(['domain', 'composite', 'range']);
+
 /** Returns the elements with which an element is dropped. */
 export function ownersOf(element: Element, graph: ElementGraph): readonly Element[] {
   const found = element.addresses

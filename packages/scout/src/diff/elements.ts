@@ -103,9 +103,10 @@ function partName(item: Item, part: Part): string | null {
   }
 }
 
-function lossOf({ structure }: Item, { kind }: DatabaseObject, part: Part): string | null {
+/** The rows of a partitioned table are those of its partitions. */
+function lossOf({ structure }: Item, { kind, qualifiedName }: DatabaseObject, part: Part): string | null {
   if (structure?.kind !== 'table' || kind === 'FOREIGN TABLE') return null;
-  if (part.kind === 'item') return 'the rows of the table';
+  if (part.kind === 'item') return structure.table.isPartitioned ? null : `the rows of ${qualifiedName}`;
   return part.kind === 'column' && part.column.generated === '' ? `the values of the column ${part.column.name}` : null;
 }
 

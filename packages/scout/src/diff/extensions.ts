@@ -2,7 +2,7 @@
 import type { Item } from '../ddl/item.ts';
 import { quoteLiteral } from '../ddl/sql-text.ts';
 import type { Comparison } from './attributes.ts';
-import { plainStatements, type Statement } from './change.ts';
+import { type Note, plainStatements, type Statement } from './change.ts';
 
 interface ExtensionChange {
   readonly statements: readonly Statement[];
@@ -23,7 +23,9 @@ export function createExtension(item: Item, { current, wanted }: Comparison): Ex
     return { statements: plainStatements([`${create} VERSION ${quoteLiteral(version)}`]), note: null };
   }
   const note = unavailable(name, version);
-  return { statements: [{ sql: create!, loss: null, note }], note };
+  const isInstalled = [...current.availableExtensions].some((available) => available.startsWith(`${name} `));
+  const missing: Note = { effect: 'FAILS IF', text: `the extension ${name} is not installed on the server` };
+  return { statements: [{ sql: create!, notes: isInstalled ? [] : [missing] }], note };
 }
 
 export function alterExtension(item: Item, { current, wanted }: Comparison): ExtensionChange {

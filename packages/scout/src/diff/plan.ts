@@ -4,7 +4,7 @@ import { orderItems } from '../ddl/order.ts';
 import { type Affected, findAffected } from './affected.ts';
 import { addedLabels } from './alter-item.ts';
 import type { Comparison } from './attributes.ts';
-import { type Change, joinChanges, plainStatements, type Statement } from './change.ts';
+import { type Change, joinChanges, notedStatements, plainStatements, type Statement } from './change.ts';
 import { changedElements } from './changed-elements.ts';
 import { columnOrderNotes } from './column-order.ts';
 import { compareElements } from './compare.ts';
@@ -14,6 +14,8 @@ import { createGraph, type ElementGraph } from './element-graph.ts';
 import { type Element, elementsOf } from './elements.ts';
 import { missingRoleNotes } from './missing-roles.ts';
 import { renameLateDrops } from './late-drops.ts';
+import type { Schema } from './read-schema.ts';
+import { locks } from './table-notes.ts';
 
 export interface Plan {
   readonly changes: readonly Change[];
@@ -39,14 +41,14 @@ export function planChanges(comparison: Comparison): Plan {
   const remaining = new Map(
     before.filter((element) => !affected.dropped.has(element)).map((element) => [element.identity, element]),
   );
-  const creations = new Creations(comparison, { affected, remaining, after });
+  const creations = new Creations(comparison, { graph, affected, remaining, after });
   const changes = [
     ...enumChanges(remaining, after),
-    ...drops.first.map((drop) => dropChange(drop, after)),
+    ...drops.first.map((drop) => dropChange(drop, after, current)),
     ...late.flatMap(({ element: { object }, renames }) => alteration(object, plainStatements(renames))),
     ...unclustered(remaining, after),
     ...orderItems(wanted.items, wanted.dependencies).flatMap((ordered) => creations.changesOf(ordered)),
-    ...late.map((drop) => dropChange(drop, after)),
+    ...late.map((drop) => dropChange(drop, after, current)),
     ...refreshes(affected, after),
   ];
   const isPlanned = isPlannedObject(comparison, affected);
@@ -108,17 +110,24 @@ function enumChanges(remaining: Elements, after: Elements): readonly Change[] {
   });
 }
 
-function dropChange({ element, statements }: Drop, after: Elements): Change {
-  const { object, item, part, loss } = element;
+function dropChange({ element, statements }: Drop, after: Elements, current: Schema): Change {
+  const { object, item, part } = element;
   const isObject = part.kind === 'item' && item.part === null && object.kind !== 'DEFAULT PRIVILEGES';
   // The values of a generated column are computed again.
   const isComputed = part.kind === 'column' && part.column.generated !== '' && after.has(element.identity);
+  const text = isComputed ? null : (element.loss ?? counterLoss(element, current));
   return {
     object,
     action: isObject ? 'drop' : 'alter',
-    statements: statements.map((sql) => ({ sql, loss: isComputed ? null : loss, note: null })),
+    statements: notedStatements(statements, isComputed || text === null ? [] : [{ effect: 'LOSES', text }]),
     isTransactional: true,
   };
+}
+
+/** The counter of a sequence that belongs to a column goes on in the sequence that replaces it. */
+function counterLoss({ item: { key, structure } }: Element, { lastValues }: Schema): string | null {
+  const isOwn = structure?.kind === 'sequence' && structure.sequence.column === null;
+  return isOwn && lastValues.has(key) ? `the last value of ${structure.sequence.name}` : null;
 }
 
 /** Another index can only become the one for `CLUSTER` when the former is not any more. */
@@ -143,6 +152,8 @@ function refreshes({ dropped }: Affected, after: Elements): readonly Change[] {
     const isFilled =
       item.structure?.kind === 'view' && item.structure.view.isMaterialized && item.structure.view.isPopulated;
     if (!isFilled || next === undefined) return [];
-    return alteration(next.object, plainStatements([`REFRESH MATERIALIZED VIEW ${next.object.qualifiedName}`]));
+    const { qualifiedName } = next.object;
+    const notes = [locks(qualifiedName, 'reads and writes', 'its query runs')];
+    return alteration(next.object, [{ sql: `REFRESH MATERIALIZED VIEW ${qualifiedName}`, notes }]);
   });
 }

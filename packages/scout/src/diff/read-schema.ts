@@ -20,8 +20,9 @@ interface ServerRow {
   readonly extensions: readonly (readonly [name: string, version: string, schema: string])[];
   /** The extensions that can be created, as `name version`. */
   readonly available: readonly string[];
-  /** The pairs of types with a cast, as `source target`. */
-  readonly casts: readonly string[];
+  /** The pairs of types with a cast, as `source target`, with its method. */
+  readonly casts: readonly (readonly [types: string, method: string])[];
+  readonly volatileDefaults: readonly string[];
   readonly sequences: readonly (readonly [key: string, lastValue: string])[];
 }
 
@@ -38,7 +39,10 @@ export interface Schema extends CatalogItems {
   /** Version and schema, by the quoted name of the extension. */
   readonly extensionVersions: ReadonlyMap<string, { readonly version: string; readonly schema: string }>;
   readonly availableExtensions: ReadonlySet<string>;
-  readonly casts: ReadonlySet<string>;
+  /** The method of each cast, by `source target`. */
+  readonly casts: ReadonlyMap<string, string>;
+  /** The keys of the defaults that call volatile functions. */
+  readonly volatileDefaults: ReadonlySet<string>;
   /** The last values of the sequences that are in use, by key. */
   readonly lastValues: ReadonlyMap<string, bigint>;
 }
@@ -62,8 +66,11 @@ select current_setting('server_version_num') as version,
   (select coalesce(json_agg(json_build_array(quote_ident(e.extname), e.extversion, quote_ident(n.nspname))), '[]')
     from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace) as extensions,
   array(select quote_ident(name) || ' ' || version from pg_catalog.pg_available_extension_versions) as available,
-  array(select pg_catalog.format_type(castsource, null) || ' ' || pg_catalog.format_type(casttarget, null)
-    from pg_catalog.pg_cast) as casts,
+  (select json_agg(json_build_array(pg_catalog.format_type(castsource, null) || ' ' || pg_catalog.format_type(casttarget, null),
+    castmethod)) from pg_catalog.pg_cast) as casts,
+  array(select 'pg_attrdef/' || d.oid from pg_catalog.pg_attrdef d
+    where exists (select from regexp_matches(d.adbin::text, ':(?:func|opfunc)id (\\d+)', 'g') m
+      join pg_catalog.pg_proc p on p.oid = m[1]::oid where p.provolatile = 'v')) as "volatileDefaults",
   (select coalesce(json_agg(json_build_array('pg_class/' || seqrelid, pg_catalog.pg_sequence_last_value(seqrelid)::text)), '[]')
     from pg_catalog.pg_sequence where has_sequence_privilege(seqrelid, 'SELECT,USAGE')
       and pg_catalog.pg_sequence_last_value(seqrelid) is not null) as sequences`;
@@ -88,7 +95,8 @@ export function readSchema(client: Client, progress: Progress): Promise<Schema> 
       roles: new Set(server.roles),
       extensionVersions: new Map(server.extensions.map(([name, version, schema]) => [name, { version, schema }])),
       availableExtensions: new Set(server.available),
-      casts: new Set(server.casts),
+      casts: new Map(server.casts),
+      volatileDefaults: new Set(server.volatileDefaults),
       lastValues: new Map(server.sequences.map(([key, value]) => [key, BigInt(value)])),
     };
   });

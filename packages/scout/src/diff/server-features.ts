@@ -18,8 +18,8 @@ const features: readonly (readonly [version: number, pattern: RegExp, name: stri
   [18, /publish_generated_columns/, 'publications of generated columns'],
 ];
 
-/** Returns the name of what the version lacks, with the version that has it; null: nothing is known. */
+/** Returns which version the statement needs, and for what; null: nothing is known. */
 export function missingFeature(sql: string, version: number): string | null {
   const found = features.find(([since, pattern]) => version < since && pattern.test(sql));
-  return found === undefined ? null : `${found[2]} need PostgreSQL ${found[0]}`;
+  return found === undefined ? null : `the server is older than PostgreSQL ${found[0]}: ${found[2]}`;
 }

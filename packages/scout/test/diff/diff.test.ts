@@ -48,14 +48,16 @@ DROP VIEW public.titles;
 
 -- alter TABLE public.film
 
--- LOSES DATA: the values of the column gone
+-- LOSES the values of the column gone
 ALTER TABLE public.film DROP COLUMN gone;
 
 ALTER TABLE public.film ADD COLUMN note text DEFAULT 'none'::text NOT NULL;
 
+-- REWRITES public.film
 ALTER TABLE public.film ALTER COLUMN id TYPE bigint USING id::bigint;
 
--- LOSES DATA: values of title that do not fit: character varying(10) becomes character varying(5)
+-- LOSES what does not fit in values of title: character varying(10) becomes character varying(5)
+-- REWRITES public.film
 ALTER TABLE public.film ALTER COLUMN title TYPE character varying(5) USING title::character varying(5);
 
 COMMENT ON TABLE public.film IS 'Films';

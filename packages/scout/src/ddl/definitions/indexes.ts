@@ -41,6 +41,7 @@ export async function readIndexes(
           definition: index.definition,
           tablespace: index.tablespace,
           statistics: index.statistics ?? [],
+          isPartitioned: index.isPartitioned,
           isPlain: index.isPlain,
           parent: parentIndex === null ? null : `pg_class/${parentIndex}`,
           uses,

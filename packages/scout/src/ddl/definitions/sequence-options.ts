@@ -10,9 +10,14 @@ export interface SequenceOptions {
 
 const bits: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n };
 
+/** Returns the number of values of the type that are not negative. */
+export function typeLimit(type: string): bigint {
+  return 2n ** (bits[type] ?? 63n);
+}
+
 /** Returns the options that are not the defaults of PostgreSQL for the type. */
 export function sequenceOptions(sequence: SequenceOptions, type: string): readonly string[] {
-  const limit = 2n ** (bits[type] ?? 63n);
+  const limit = typeLimit(type);
   const isAscending = !sequence.increment.startsWith('-');
   const min = isAscending ? 1n : -limit;
   const max = isAscending ? limit - 1n : -1n;
