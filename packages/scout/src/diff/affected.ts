@@ -57,6 +57,14 @@ class Search {
     });
   }
 
+  /** Returns the table whose partition key uses a column: the key cannot change, and the rows are in the partitions. */
+  #partitionedTable(column: Element): Element | undefined {
+    const [address] = column.addresses as [string];
+    const table = address.slice(0, address.indexOf('.'));
+    const isKey = (this.#graph.from.get(address) ?? []).some(({ to, type }) => to === table && type === 'i');
+    return isKey ? this.#graph.byAddress.get(table) : undefined;
+  }
+
   #reach(element: Element, { type }: Edge): void {
     if (element.part.kind === 'column' && type === 'n') this.#retype(element);
     else this.#drop(element);
@@ -67,6 +75,11 @@ class Search {
     if (part.kind !== 'column' || this.#retyped.has(element)) return;
     if (part.column.generated !== '') {
       this.#drop(element);
+      return;
+    }
+    const partitioned = this.#partitionedTable(element);
+    if (partitioned !== undefined) {
+      this.#drop(partitioned);
       return;
     }
     this.#retyped.add(element);

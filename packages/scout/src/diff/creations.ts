@@ -3,6 +3,7 @@ import type { Item } from '../ddl/item.ts';
 import { objectLine } from '../catalog/objects.ts';
 import { tableStatements } from '../ddl/definitions/tables.ts';
 import type { OrderedStatements } from '../ddl/order.ts';
+import { quoteLiteral } from '../ddl/sql-text.ts';
 import type { Affected } from './affected.ts';
 import { alterItem } from './alter-item.ts';
 import { alterConstraint, alterTable, isOfKeptParent, type TableChange, type TablePair } from './alter-table.ts';
@@ -102,7 +103,11 @@ export class Creations {
     }
     switch (item.structure?.kind) {
       case 'table':
-        return plainStatements([...this.#newTable(item.structure, statements), ...attributes]);
+        return plainStatements([
+          ...this.#newTable(item.structure, statements),
+          ...this.#partitionedCounters(item.structure),
+          ...attributes,
+        ]);
       case 'attached partition':
         return [
           ...this.#indexesOfPartition(item.object),
@@ -140,6 +145,17 @@ export class Creations {
     if (isOfKeptParent(constraint, { parents: this.#keptParents(after.key), after })) return [];
     const texts = statements.map((sql) => sql.replace(/^(ALTER (?:FOREIGN )?TABLE) ONLY /, '$1 '));
     return notedStatements(texts, notes);
+  }
+
+  /** The rows of a partitioned table that is created again come with its partitions. */
+  #partitionedCounters({ table }: TableStructure): readonly string[] {
+    const former = this.#graph.byIdentity.get(`TABLE ${table.name}`)?.item.structure;
+    if (!table.isPartitioned || former?.kind !== 'table' || !former.table.isPartitioned) return [];
+    return table.identities.flatMap(({ name, column: number }) => {
+      const column = table.columns.find((candidate) => candidate.number === number)!;
+      const value = this.#surroundings.counters.get(`${table.name}.${column.name}`);
+      return value === undefined ? [] : [`SELECT pg_catalog.setval(${quoteLiteral(name)}, ${value})`];
+    });
   }
 
   #newTable({ table, inline }: TableStructure, statements: readonly string[]): readonly string[] {

@@ -65,11 +65,19 @@ class Sorter {
 
   sort(): readonly Drop[] {
     const elements = [...this.#dropped].toReversed();
+    // A partition with rows that are referenced cannot be detached.
+    for (const element of elements) if (this.#refersToPartitions(element)) this.#emit(element);
     // A child has columns of its own when it no longer inherits them.
     for (const element of elements)
       if (isInheritance(element) && this.#rootOf(element) === element) this.#emit(element);
     for (const element of elements) this.#visit(this.#rootOf(element));
     return this.#output.filter(({ statements }) => statements.length > 0);
+  }
+
+  #refersToPartitions({ part, addresses }: Element): boolean {
+    if (part.kind !== 'constraint' || part.constraint.type !== 'f') return false;
+    const needed = (this.#graph.from.get(addresses[0]!) ?? []).flatMap(({ to }) => this.#graph.byAddress.get(to) ?? []);
+    return needed.some(({ item: { structure } }) => structure?.kind === 'table' && structure.table.isPartitioned);
   }
 
   #rootOf(element: Element): Element {

@@ -10,7 +10,7 @@ import { columnOrderNotes } from './column-order.ts';
 import { compareElements } from './compare.ts';
 import { Creations } from './creations.ts';
 import { type Drop, orderDrops } from './drop-order.ts';
-import { createGraph, type ElementGraph } from './element-graph.ts';
+import { createGraph, type ElementGraph, isTable } from './element-graph.ts';
 import { type Element, elementsOf } from './elements.ts';
 import { missingRoleNotes } from './missing-roles.ts';
 import { renameLateDrops } from './late-drops.ts';
@@ -27,15 +27,7 @@ export function planChanges(comparison: Comparison): Plan {
   const { current, wanted } = comparison;
   const before = elementsOf(current);
   const after = new Map(elementsOf(wanted).map((element) => [element.identity, element]));
-  const graph = createGraph(current, before, (element) => {
-    const next = after.get(element.identity);
-    return next !== undefined && compareElements(element, next, current.version) !== 'rebuild';
-  });
-  const affected = withDefaultPrivileges(
-    findAffected(graph, selectedElements(graph, after, comparison)),
-    before,
-    after,
-  );
+  const { graph, affected } = planAffected(comparison, before, after);
   const drops = orderDrops(graph, affected);
   const late = renameLateDrops(drops.last, current, wanted);
   const remaining = new Map(
@@ -58,6 +50,27 @@ export function planChanges(comparison: Comparison): Plan {
     changes: joinChanges(planned),
     notes: [...creations.notes(), ...columnOrderNotes(remaining, compared), ...missingRoleNotes(planned, comparison)],
   };
+}
+
+/** A table that has to be created again for its partition key loses its partitions before: the graph is that without them. */
+function planAffected(
+  comparison: Comparison,
+  before: readonly Element[],
+  after: Elements,
+): { readonly graph: ElementGraph; readonly affected: Affected } {
+  const { current } = comparison;
+  const rebuilt = new Set<Element>();
+  const remains = (element: Element): boolean => {
+    const next = after.get(element.identity);
+    return next !== undefined && !rebuilt.has(element) && compareElements(element, next, current.version) !== 'rebuild';
+  };
+  for (;;) {
+    const graph = createGraph(current, before, remains);
+    const affected = findAffected(graph, selectedElements(graph, after, comparison));
+    const tables = [...affected.dropped].filter((element) => isTable(element) && remains(element));
+    if (tables.length === 0) return { graph, affected: withDefaultPrivileges(affected, before, after) };
+    for (const table of tables) rebuilt.add(table);
+  }
 }
 
 /** Returns the changed elements of the selected objects. */
