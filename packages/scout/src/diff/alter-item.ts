@@ -2,6 +2,7 @@
 import type { Item } from '../ddl/item.ts';
 import { quoteLiteral } from '../ddl/sql-text.ts';
 import type { Structure } from '../ddl/structure.ts';
+import { changedBaseOptions } from './base-type-options.ts';
 import { alterSequence } from './alter-sequence.ts';
 import type { ItemPair } from './attributes.ts';
 import { type Note, notedStatements, plainStatements, type Statement } from './change.ts';
@@ -27,6 +28,8 @@ export function alterItem({ before, after }: ItemPair, current: Schema, isUsed: 
       return alterIndex(structureOf(old, 'index'), wanted);
     case 'composite':
       return alterComposite({ item: after, isUsed }, structureOf(old, 'composite'), wanted);
+    case 'base':
+      return plainStatements(alterBase(after, structureOf(old, 'base'), wanted));
     case 'domain':
       return alterDomain(structureOf(old, 'domain'), wanted, isUsed);
     case 'sequence':
@@ -81,6 +84,11 @@ function alterIndex(
       ...after.uses.filter((statement) => !before.uses.includes(statement)),
     ]),
   ];
+}
+
+function alterBase({ addresses }: Item, before: StructureOf<'base'>, after: StructureOf<'base'>): readonly string[] {
+  const options = changedBaseOptions(before.options, after.options) ?? [];
+  return options.length === 0 ? [] : [`ALTER ${addresses[0]!.target} SET (${options.join(', ')})`];
 }
 
 function alterComposite(

@@ -3,7 +3,7 @@ import { columnSettings, columnText, defaultKey, identityText } from '../ddl/def
 import { constraintText, indexUses } from '../ddl/definitions/constraints.ts';
 import { identityPersistence, notNullOf, replicaIdentities } from '../ddl/definitions/tables.ts';
 import { alterColumn, type ColumnState } from './alter-column.ts';
-import { notedStatements, plainStatements, type Statement } from './change.ts';
+import { type Note, notedStatements, plainStatements, type Statement } from './change.ts';
 import { type ConversionTypes, convert } from './conversion.ts';
 import { columnAddress, isInheritedConstraint } from './elements.ts';
 import type { Schema } from './read-schema.ts';
@@ -36,6 +36,8 @@ export interface TableSurroundings {
   /** The last values of the sequences that columns own now, by qualified column. */
   readonly counters: ReadonlyMap<string, bigint>;
   readonly indexUse: IndexUse;
+  /** Whether the column of the address is text since its values are unpacked. */
+  readonly isText: (address: string) => boolean;
   /** Whether the rows have had the same constraint, with values that are the same. */
   readonly isKept: (constraint: Constraint, table: Table) => boolean;
 }
@@ -54,7 +56,8 @@ export function alterTable(change: TableChange): {
   const { before, after } = change;
   const own = after.columns.filter(({ name }) => !isOfParent(change, name));
   const added = own.filter(({ name }) => change.isNew(`column ${name}`));
-  const additions = after.row.ofType === null ? added : [];
+  // The type gives the columns, unless the table gets it after them.
+  const additions = after.row.ofType === null || change.isNew('row type') ? added : [];
   const remaining = own.filter((column) => !added.includes(column));
   const inherited = after.columns.filter(({ name }) => isOfParent(change, name));
   return {
@@ -190,6 +193,7 @@ function addColumn(change: TableChange, column: Column): readonly Statement[] {
 function retypeColumn({ before, after, surroundings }: TableChange, column: Column): readonly Statement[] {
   const { name, type, collation } = column;
   const old = before.columns.find((candidate) => candidate.name === name)!;
+  if (surroundings.isText(columnAddress(old)) && type === 'text' && collation === null) return [];
   const isCollation = old.type === type && (old.collation !== null || collation !== null);
   const conversion = convert({ name, from: old.type, to: type, isCollation }, surroundings.types);
   const using = after.isForeign ? '' : ` USING ${conversion.expression}`;
@@ -198,6 +202,7 @@ function retypeColumn({ before, after, surroundings }: TableChange, column: Colu
   const address = columnAddress(old);
   const rebuildsIndexes = isCollation && any.has(address);
   return [
+    ...plainStatements(after.isForeign ? [] : conversion.setup),
     {
       sql: `${alterAll(after)} ALTER COLUMN ${name} TYPE ${type}${collate}${using}`,
       notes: [
@@ -205,6 +210,7 @@ function retypeColumn({ before, after, surroundings }: TableChange, column: Colu
         ...(rebuildsIndexes ? [locks(after.name, 'reads and writes', `the indexes on ${name} are built`)] : []),
       ],
     },
+    ...plainStatements(after.isForeign ? [] : conversion.teardown),
   ];
 }
 
@@ -283,12 +289,36 @@ function properties({ before, after, isNew }: TableChange): readonly Statement[]
     ...(after.isPartition
       ? []
       : row.parents.filter((parent) => isNew(`parent ${parent}`)).map((parent) => `INHERIT ${parent}`)),
-    ...(row.ofType !== null && isNew('row type') ? [`OF ${row.ofType}`] : []),
   ];
   return [
     ...rewriting.map((clause) => ({ sql: `${alter} ${clause}`, notes: after.isPartitioned ? [] : [rewrites(after)] })),
     ...plainStatements(clauses.map((clause) => `${alter} ${clause}`)),
+    ...(row.ofType !== null && isNew('row type')
+      ? [
+          {
+            sql: `${alter} OF ${row.ofType}`,
+            notes: hasOrderOfType({ before, after, isNew }) ? [] : [otherOrder(after)],
+          },
+        ]
+      : []),
   ];
+}
+
+/** New columns come last. */
+function hasOrderOfType({ before, after, isNew }: Pick<TableChange, 'before' | 'after' | 'isNew'>): boolean {
+  const wanted = after.columns.map(({ name }) => name);
+  const kept = before.columns
+    .map(({ name }) => name)
+    .filter((name) => wanted.includes(name) && !isNew(`column ${name}`));
+  return [...kept, ...wanted.filter((name) => !kept.includes(name))].every((name, index) => name === wanted[index]);
+}
+
+function otherOrder({ name, row }: Table): Note {
+  const remedy = 'create the table again and copy its rows';
+  return {
+    effect: 'FAILS IF',
+    text: `the columns of ${name} are not in the order of ${row.ofType}, as here: ${remedy}`,
+  };
 }
 
 /** An index as replica identity is set with the index. */

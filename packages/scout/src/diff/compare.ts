@@ -2,6 +2,7 @@
 import { constraintText } from '../ddl/definitions/constraints.ts';
 import type { Item } from '../ddl/item.ts';
 import type { Column, Constraint, Structure } from '../ddl/structure.ts';
+import { changedBaseOptions } from './base-type-options.ts';
 import type { Element } from './elements.ts';
 
 /** `alter`: in place, if there is a difference at all. `retype`: a column whose type changes. `rebuild`: dropped and created. */
@@ -66,6 +67,7 @@ const rules: Rules = {
   sequence: () => true,
   index: ({ index: before }, { index: after }) => before.definition === after.definition,
   options: ({ options: before }, { options: after }) => before.base === after.base,
+  base: (before, after) => changedBaseOptions(before.options, after.options) !== null,
   enum: (before, after) => isSubsequence(before.labels, after.labels),
   composite: (before, after) => {
     const wanted = new Map(after.attributes.map((attribute) => [attribute.name, attribute]));

@@ -21,6 +21,7 @@ import type { Constraint } from '../ddl/structure.ts';
 interface Situation {
   readonly graph: ElementGraph;
   readonly affected: Affected;
+  readonly unpacked: ReadonlySet<Element>;
   /** The elements of the current schema that are not dropped, by identity. */
   readonly remaining: ReadonlyMap<string, Element>;
   readonly after: ReadonlyMap<string, Element>;
@@ -47,10 +48,10 @@ export class Creations {
   readonly #graph: ElementGraph;
   readonly #notes: string[] = [];
 
-  constructor(comparison: Comparison, { graph, affected, remaining, after }: Situation) {
+  constructor(comparison: Comparison, { graph, affected, unpacked, remaining, after }: Situation) {
     this.#comparison = comparison;
     this.#graph = graph;
-    this.#surroundings = readSurroundings(comparison, graph, { affected, after });
+    this.#surroundings = readSurroundings(comparison, graph, { affected, unpacked, after });
     this.#remaining = remaining;
     this.#notNullNames = notNullNames(comparison.current);
     this.#retyped = new Set([...affected.retyped].map(({ identity }) => identity));

@@ -11,24 +11,33 @@ export interface Drop {
 export interface Drops {
   /** What is dropped before all other changes. */
   readonly first: readonly Drop[];
+  /** What columns use until their values are text or JSON. */
+  readonly unpacked: readonly Drop[];
   /** What columns use until their type has changed. */
   readonly last: readonly Drop[];
 }
 
-export function orderDrops(graph: ElementGraph, affected: Affected): Drops {
-  const late = findLate(graph, affected);
-  const isLate = (element: Element): boolean => late.has(element);
-  const early = [...affected.dropped].filter((element) => !isLate(element));
+/** @param unpacked the columns whose values are text or JSON for a while */
+export function orderDrops(graph: ElementGraph, { dropped, retyped }: Affected, unpacked: ReadonlySet<Element>): Drops {
+  const changed = [...retyped].filter((column) => !unpacked.has(column));
+  const last = neededBy(changed, graph, dropped);
+  const used = neededBy([...unpacked], graph, dropped);
+  const early = [...dropped].filter((element) => !last.has(element) && !used.has(element));
   return {
     first: new Sorter(graph, new Set(early)).sort(),
-    last: new Sorter(graph, late).sort(),
+    unpacked: new Sorter(graph, new Set([...used].filter((element) => !last.has(element)))).sort(),
+    last: new Sorter(graph, last).sort(),
   };
 }
 
-/** Returns the dropped elements that retyped columns use, and what those need. */
-function findLate(graph: ElementGraph, { dropped, retyped }: Affected): ReadonlySet<Element> {
+/** Returns the dropped elements that columns use, and what those need. */
+function neededBy(
+  columns: readonly Element[],
+  graph: ElementGraph,
+  dropped: ReadonlySet<Element>,
+): ReadonlySet<Element> {
   const late = new Set<Element>();
-  const open = [...retyped];
+  const open = [...columns];
   for (let element = open.pop(); element !== undefined; element = open.pop()) {
     for (const needed of needsOf(element, graph)) {
       if (!dropped.has(needed) || late.has(needed)) continue;
@@ -128,7 +137,10 @@ class Sorter {
 
   /** A view loses its query, a domain its checks, and a type is dropped with its functions. */
   #divide(element: Element, other: Element): boolean {
-    if (this.#divided.has(element)) return true;
+    if (this.#divided.has(element)) {
+      if (this.#cascading.has(element)) this.#done.add(other);
+      return true;
+    }
     this.#divided.add(element);
     const { placeholder, structure, parts, addresses } = element.item;
     if (structure?.kind === 'domain') {

@@ -219,7 +219,8 @@ export function columnsOfType(element: Element, graph: ElementGraph): readonly E
   const seen = new Set<Element>([element]);
   const open = [element];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    for (const [dependent, { type }] of next.addresses.flatMap((address) => dependentsOf(address, graph))) {
+    const types = next.addresses.filter((address) => address.startsWith('pg_type/'));
+    for (const [dependent, { type }] of types.flatMap((address) => dependentsOf(address, graph))) {
       const isColumn = dependent.part.kind === 'column';
       if (isColumn && type === 'n') columns.add(dependent);
       if (isColumn || seen.has(dependent) || !containerKinds.has(dependent.item.structure?.kind ?? '')) continue;

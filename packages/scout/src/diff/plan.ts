@@ -15,7 +15,10 @@ import { type Element, elementsOf } from './elements.ts';
 import { missingRoleNotes } from './missing-roles.ts';
 import { renameLateDrops } from './late-drops.ts';
 import type { Schema } from './read-schema.ts';
+import { readDomains } from './domains.ts';
+import { readRecords } from './records.ts';
 import { locks } from './table-notes.ts';
+import { findUnpacked, unpackChanges } from './unpacking.ts';
 
 export interface Plan {
   readonly changes: readonly Change[];
@@ -27,16 +30,18 @@ export function planChanges(comparison: Comparison): Plan {
   const { current, wanted } = comparison;
   const before = elementsOf(current);
   const after = new Map(elementsOf(wanted).map((element) => [element.identity, element]));
-  const { graph, affected } = planAffected(comparison, before, after);
-  const drops = orderDrops(graph, affected);
+  const { graph, affected, unpacked } = planAffected(comparison, before, after);
+  const drops = orderDrops(graph, affected, unpacked);
   const late = renameLateDrops(drops.last, current, wanted);
   const remaining = new Map(
     before.filter((element) => !affected.dropped.has(element)).map((element) => [element.identity, element]),
   );
-  const creations = new Creations(comparison, { graph, affected, remaining, after });
+  const creations = new Creations(comparison, { graph, affected, unpacked, remaining, after });
   const changes = [
     ...enumChanges(remaining, after),
     ...drops.first.map((drop) => dropChange(drop, after, current)),
+    ...unpackChanges(unpacked, after, readRecords(current.items, wanted.items)),
+    ...drops.unpacked.map((drop) => dropChange(drop, after, current)),
     ...late.flatMap(({ element: { object }, renames }) => alteration(object, plainStatements(renames))),
     ...unclustered(remaining, after),
     ...orderItems(wanted.items, wanted.dependencies).flatMap((ordered) => creations.changesOf(ordered)),
@@ -52,24 +57,34 @@ export function planChanges(comparison: Comparison): Plan {
   };
 }
 
-/** A table that has to be created again for its partition key loses its partitions before: the graph is that without them. */
+/**
+ * Repeats the search with what it finds: a table that has to be created again for its partition key loses its partitions before, and
+ * columns get another type for a while.
+ */
 function planAffected(
   comparison: Comparison,
   before: readonly Element[],
   after: Elements,
-): { readonly graph: ElementGraph; readonly affected: Affected } {
-  const { current } = comparison;
+): { readonly graph: ElementGraph; readonly affected: Affected; readonly unpacked: ReadonlySet<Element> } {
+  const { current, wanted } = comparison;
+  const domains = readDomains(wanted.items);
   const rebuilt = new Set<Element>();
+  let unpacked: ReadonlySet<Element> = new Set();
   const remains = (element: Element): boolean => {
     const next = after.get(element.identity);
     return next !== undefined && !rebuilt.has(element) && compareElements(element, next, current.version) !== 'rebuild';
   };
   for (;;) {
     const graph = createGraph(current, before, remains);
-    const affected = findAffected(graph, selectedElements(graph, after, comparison));
+    const changed = selectedElements(graph, after, comparison);
+    const affected = findAffected(graph, { ...changed, retyped: new Set([...changed.retyped, ...unpacked]) });
     const tables = [...affected.dropped].filter((element) => isTable(element) && remains(element));
-    if (tables.length === 0) return { graph, affected: withDefaultPrivileges(affected, before, after) };
+    const found = findUnpacked(graph, affected, { after, domains });
+    if (tables.length === 0 && found.size <= unpacked.size) {
+      return { graph, affected: withDefaultPrivileges(affected, before, after), unpacked };
+    }
     for (const table of tables) rebuilt.add(table);
+    unpacked = new Set([...unpacked, ...found]);
   }
 }
 

@@ -9,6 +9,7 @@ import { columnCounters } from './counters.ts';
 import { readDomains } from './domains.ts';
 import type { ElementGraph } from './element-graph.ts';
 import type { Element } from './elements.ts';
+import { readRecords } from './records.ts';
 
 export interface Surroundings extends TableSurroundings {
   readonly isKeptIndex: (index: IndexStructure, identity: string) => boolean;
@@ -17,9 +18,22 @@ export interface Surroundings extends TableSurroundings {
 export function readSurroundings(
   { current, wanted }: Comparison,
   graph: ElementGraph,
-  { affected, after }: { readonly affected: Affected; readonly after: ReadonlyMap<string, Element> },
+  {
+    affected,
+    unpacked,
+    after,
+  }: {
+    readonly affected: Affected;
+    readonly unpacked: ReadonlySet<Element>;
+    readonly after: ReadonlyMap<string, Element>;
+  },
 ): Surroundings {
-  const types = { casts: current.casts, current: readDomains(current.items), wanted: readDomains(wanted.items) };
+  const types = {
+    casts: current.casts,
+    current: readDomains(current.items),
+    wanted: readDomains(wanted.items),
+    records: readRecords(current.items, wanted.items),
+  };
   const keepsValues =
     ![...affected.dropped].some(({ part, identity }) => part.kind === 'column' && after.has(identity)) &&
     [...affected.retyped].every((element) => isSafe(element, after.get(element.identity), types));
@@ -28,6 +42,7 @@ export function readSurroundings(
     volatileDefaults: wanted.volatileDefaults,
     counters: columnCounters(current),
     indexUse: readIndexUse(graph),
+    isText: (address) => unpacked.has(graph.byAddress.get(address)!),
     isKept: (constraint, table) => keepsValues && hadConstraint(graph, constraint, table),
     isKeptIndex: ({ definition }, identity) => {
       const old = graph.byIdentity.get(identity)?.item.structure;

@@ -66,7 +66,7 @@ function typeItem(type: TypeRow, attributes: readonly Column[], base: BaseType |
   return createItem({
     key: `pg_type/${oid}`,
     target: `TYPE ${name}`,
-    structure: typeStructure(type, attributes),
+    structure: typeStructure(type, attributes, base),
     addresses: [
       ...(type.relation === '0' ? [] : [{ key: `pg_class/${type.relation}`, target: null }]),
       ...(multirangeOid === null ? [] : [{ key: `pg_type/${multirangeOid}`, target: null }]),
@@ -82,7 +82,9 @@ function typeItem(type: TypeRow, attributes: readonly Column[], base: BaseType |
 function typeStructure(
   { kind, labels, subtype, multirange }: TypeRow,
   attributes: readonly Column[],
+  base: BaseType | undefined,
 ): Item['structure'] {
+  if (base !== undefined) return { kind: 'base', options: baseTypeOptions(base) };
   if (kind === 'e') return { kind: 'enum', labels };
   if (kind === 'r') return { kind: 'range', range: { subtype: subtype!, multirange } };
   return kind === 'c' ? { kind: 'composite', attributes } : null;
