@@ -152,8 +152,9 @@ const unnamed = `
   union all
   select 'pg_catalog.pg_user_mapping'::regclass, o.umid, 'USER MAPPING', null, null, null,
     format('FOR %s SERVER %I', case o.umuser when 0 then 'public' else quote_ident(o.usename) end, o.srvname), ''
-  from pg_catalog.pg_user_mappings o
-  union all
+  from pg_catalog.pg_user_mappings o`;
+
+const defaultPrivileges = `
   select 'pg_catalog.pg_default_acl'::regclass, o.oid, 'DEFAULT PRIVILEGES', null, null, null,
     format('FOR ROLE %I%s ON %s', pg_catalog.pg_get_userbyid(o.defaclrole), coalesce(' IN SCHEMA ' || quote_ident(n.nspname), ''),
       case o.defaclobjtype when 'r' then 'TABLES' when 'S' then 'SEQUENCES' when 'f' then 'FUNCTIONS' when 'T' then 'TYPES'
@@ -178,10 +179,11 @@ const firstUserOid = 16384;
 /**
  * Members of extensions and internal parts, such as the sequence of an identity column, belong to other objects. `public` is created with the database, and belongs to its users.
  */
-export const objectsSql: string = `
+export const objectsSql = (hasDefaultPrivileges: boolean): string => `
 with all_objects (class, oid, kind, schema, "table", "tableOid", name, signature) as (
   ${sources.map(select).join('\n  union all\n  ')}
   union all ${unnamed}
+  ${hasDefaultPrivileges ? `union all ${defaultPrivileges}` : ''}
 ), own as (
   select o.* from all_objects o
   where (o.oid >= ${firstUserOid} or (o.kind = 'SCHEMA' and o.name = 'public'))
@@ -195,10 +197,6 @@ select o.class::regclass::text || '/' || o.oid as key, o.kind, o.schema, o."tabl
 from own o
 order by array_position(array[${objectKinds.map((kind) => `'${kind}'`).join(', ')}], o.kind::text),
   o.schema collate "C", o."table" collate "C", o.name collate "C", o.signature collate "C"`;
-
-/** Whether the role sees the subscriptions: PostgreSQL 13 shows their oids to superusers only. */
-export const subscriptionsVisibleSql = `
-select has_column_privilege('pg_catalog.pg_subscription', 'oid', 'select') as "isVisible"`;
 
 export const subscriptionsSql = `
 select 'pg_subscription/' || s.oid as key, 'SUBSCRIPTION' as kind, null as schema, null as "table", null as "tableKey", s.subname as name,

@@ -1,12 +1,7 @@
 import type { Client } from 'pg';
+import { readOmissions } from './omissions.ts';
 import { noProgress, type Progress } from '../output/progress.ts';
-import {
-  largeObjectsSql,
-  type ObjectKind,
-  objectsSql,
-  subscriptionsSql,
-  subscriptionsVisibleSql,
-} from './objects.sql.ts';
+import { largeObjectsSql, type ObjectKind, objectsSql, subscriptionsSql } from './objects.sql.ts';
 
 /** An object of the database that has a definition of its own. */
 export interface DatabaseObject {
@@ -29,9 +24,9 @@ export interface DatabaseObject {
 /** Reads the objects of the database, without those of PostgreSQL itself and of extensions, in the order of their kinds and names. */
 export async function readObjects(client: Client, progress: Progress = noProgress): Promise<readonly DatabaseObject[]> {
   progress.show('reading the list of objects');
-  const { rows } = await client.query<DatabaseObject>(objectsSql);
-  const { rows: access } = await client.query<{ readonly isVisible: boolean }>(subscriptionsVisibleSql);
-  if (access[0]?.isVisible !== true) return rows;
+  const omitted = (await readOmissions(client)).map(({ kind }) => kind);
+  const { rows } = await client.query<DatabaseObject>(objectsSql(!omitted.includes('DEFAULT PRIVILEGES')));
+  if (omitted.includes('SUBSCRIPTION')) return rows;
   return [...rows, ...(await client.query<DatabaseObject>(subscriptionsSql)).rows];
 }
 

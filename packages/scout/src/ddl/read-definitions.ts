@@ -1,6 +1,7 @@
 /** Reads definitions from the catalog: statements in an order in which they can be run. */
 import type { Client } from 'pg';
 import type { DatabaseObject } from '../catalog/objects.ts';
+import { readOmissions } from '../catalog/omissions.ts';
 import { type CatalogSource, openCatalogSource } from './catalog-source.ts';
 import { type Comment, commentStatement, readComments, readSecurityLabels } from './comments.ts';
 import { readDefaultPrivileges } from './definitions/default-privileges.ts';
@@ -55,7 +56,7 @@ export interface CatalogItems extends CatalogDependencies {
   readonly securityLabels: ReadonlyMap<string, readonly string[]>;
 }
 
-/** @param objects the objects to define, in the order that they have without dependencies */
+/** @param objects the objects to define, system schemas included, in the order that they have without dependencies */
 export async function readDefinitions(
   client: Client,
   objects: readonly DatabaseObject[],
@@ -63,7 +64,9 @@ export async function readDefinitions(
   progress: Progress = noProgress,
 ): Promise<readonly Definition[]> {
   const catalog = await readItems(client, objects, progress);
-  const members = await readMemberPrivileges(await openCatalogSource(client, objects));
+  const omissions = await readOmissions(client);
+  const isReadable = !omissions.some(({ kind }) => kind === null);
+  const members = isReadable ? await readMemberPrivileges(client, objects) : [];
   const byKey = new Map(objects.map((object) => [object.key, object]));
   const definitions = orderItems([...catalog.items, ...members], catalog.dependencies).map(
     ({ object, statements, item, isComplete }) => ({

@@ -2,6 +2,8 @@
 import { readObjects } from '../catalog/objects.ts';
 import { inSnapshot } from '../catalog/snapshot.ts';
 import type { CommandContext } from '../command/command-context.ts';
+import { omissionNote, readOmissions } from '../catalog/omissions.ts';
+import { systemSchema } from './definitions/member-privileges.ts';
 import { definitionOptions, definitionText } from './definition-text.ts';
 import { readDefinitions } from './read-definitions.ts';
 
@@ -16,11 +18,19 @@ SELECT pg_catalog.set_config('search_path', '', false);
 `;
 
 export async function runSchemaDump({ process, options, progress, withConnection }: CommandContext): Promise<number> {
-  const definitions = await withConnection(({ client }) =>
-    inSnapshot(client, async () =>
-      readDefinitions(client, await readObjects(client, progress), definitionOptions(options), progress),
-    ),
+  const { definitions, omissions } = await withConnection(({ client }) =>
+    inSnapshot(client, async () => {
+      const objects = [...(await readObjects(client, progress)), systemSchema];
+      return {
+        definitions: await readDefinitions(client, objects, definitionOptions(options), progress),
+        omissions: await readOmissions(client),
+      };
+    }),
   );
-  process.stdout.write(`${preamble}${definitionText(definitions)}`);
+  const notes = omissions.map(({ text }) => omissionNote(text));
+  process.stdout.write(
+    `${preamble}${notes.map((note) => `-- Note: ${note}\n\n`).join('')}${definitionText(definitions)}`,
+  );
+  process.stderr.write(notes.map((note) => `note: ${note}\n`).join(''));
   return 0;
 }

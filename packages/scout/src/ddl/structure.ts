@@ -91,6 +91,8 @@ export interface Column {
   readonly foreignOptions: readonly string[] | null;
   readonly parentHasDefault: boolean;
   readonly parentIsNotNull: boolean;
+  /** Whether `CREATE TABLE` takes the expression from the parent, and refuses one of the child: before PostgreSQL 16. */
+  readonly hasExpressionOfParent: boolean;
   readonly privileges: Privileges | null;
 }
 

@@ -1,5 +1,6 @@
 /** The changes that turn one schema into another, in an order in which they can be run. */
 import { objectLine } from '../catalog/objects.ts';
+import { type Omission, omissionNote } from '../catalog/omissions.ts';
 import { orderItems } from '../ddl/order.ts';
 import { type Affected, findAffected } from './affected.ts';
 import { addedLabels } from './alter-item.ts';
@@ -26,7 +27,13 @@ export interface Plan {
   readonly notes: readonly string[];
 }
 
-export function planChanges(comparison: Comparison): Plan {
+export function planChanges(all: Comparison): Plan {
+  const omissions = comparedOmissions(all);
+  const kinds = new Set(omissions.map(({ kind }) => kind));
+  const comparison: Comparison = {
+    ...all,
+    isSelected: (object) => !kinds.has(object.kind) && all.isSelected(object),
+  };
   const { current, wanted } = comparison;
   const before = elementsOf(current);
   const after = new Map(elementsOf(wanted).map((element) => [element.identity, element]));
@@ -53,8 +60,19 @@ export function planChanges(comparison: Comparison): Plan {
   const compared = new Map([...after].filter(([, { object }]) => isPlanned(object)));
   return {
     changes: joinChanges(planned),
-    notes: [...creations.notes(), ...columnOrderNotes(remaining, compared), ...missingRoleNotes(planned, comparison)],
+    notes: [
+      ...omissions.map(({ text }) => omissionNote(text)),
+      ...creations.notes(),
+      ...columnOrderNotes(remaining, compared),
+      ...missingRoleNotes(planned, comparison),
+    ],
   };
+}
+
+/** Returns what one of the users may not read; subscriptions and members of extensions are not compared. */
+function comparedOmissions({ current, wanted }: Comparison): readonly Omission[] {
+  const all = new Map([...current.omissions, ...wanted.omissions].map((omission) => [omission.text, omission]));
+  return [...all.values()].filter(({ kind }) => kind !== null && kind !== 'SUBSCRIPTION');
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Reads the schema of one of the two databases. */
 import type { Client } from 'pg';
 import { type DatabaseObject, readObjects } from '../catalog/objects.ts';
+import { type Omission, readOmissions } from '../catalog/omissions.ts';
 import { inSnapshot } from '../catalog/snapshot.ts';
 import type { Progress } from '../output/progress.ts';
 import { type CatalogItems, readItems } from '../ddl/read-definitions.ts';
@@ -33,6 +34,8 @@ export interface Schema extends CatalogItems {
   /** The columns that edges name, by the address of the relation. */
   readonly columnAddresses: ReadonlyMap<string, readonly string[]>;
   readonly publicOwner: string;
+  /** What the user may not read. */
+  readonly omissions: readonly Omission[];
   readonly roles: ReadonlySet<string>;
   /** The text of each comment, by its target. */
   readonly commentTexts: ReadonlyMap<string, string>;
@@ -91,6 +94,7 @@ export function readSchema(client: Client, progress: Progress): Promise<Schema> 
       edges,
       columnAddresses: columnAddresses(edges),
       publicOwner: server.publicOwner,
+      omissions: await readOmissions(client),
       commentTexts: new Map([...catalog.comments.values()].flat().map(({ target, text }) => [target, text])),
       roles: new Set(server.roles),
       extensionVersions: new Map(server.extensions.map(([name, version, schema]) => [name, { version, schema }])),

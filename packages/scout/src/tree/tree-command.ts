@@ -7,6 +7,7 @@ import { readObjects } from '../catalog/objects.ts';
 import { inSnapshot } from '../catalog/snapshot.ts';
 import type { CommandContext } from '../command/command-context.ts';
 import { CommandError, UsageError } from '../process/errors.ts';
+import { systemSchema } from '../ddl/definitions/member-privileges.ts';
 import { definitionOptions, definitionText } from '../ddl/definition-text.ts';
 import { type Definition, readDefinitions } from '../ddl/read-definitions.ts';
 import { filePaths } from './file-paths.ts';
@@ -30,7 +31,12 @@ export async function runTree({
   const former = await readIndex(folder, name);
   const definitions = await withConnection(({ client }) =>
     inSnapshot(client, async () =>
-      readDefinitions(client, await readObjects(client, progress), definitionOptions(options), progress),
+      readDefinitions(
+        client,
+        [...(await readObjects(client, progress)), systemSchema],
+        definitionOptions(options),
+        progress,
+      ),
     ),
   );
   const files = definitionFiles(definitions);

@@ -140,11 +140,75 @@ test('privileges on members of extensions, in a copy and in a second copy of it'
   `);
   const script = await dump(source);
   expect(script.split('\n').filter((line) => /^(?:GRANT|REVOKE)/.test(line))).toEqual([
-    'REVOKE EXECUTE ON FUNCTION public.similarity(text,text) FROM PUBLIC;',
-    'GRANT EXECUTE ON FUNCTION public.word_similarity(text,text) TO pg_monitor;',
+    'REVOKE EXECUTE ON FUNCTION public.similarity(text, text) FROM PUBLIC;',
+    'GRANT EXECUTE ON FUNCTION public.word_similarity(text, text) TO pg_monitor;',
   ]);
   const copy = await database(script);
   expect(await dump(copy)).toBe(script);
+});
+
+test('privileges on objects of PostgreSQL, and on columns and other members of extensions', async () => {
+  const source = await database(`
+    create extension postgres_fdw;
+    create extension pg_stat_statements;
+    grant usage on foreign data wrapper postgres_fdw to pg_monitor;
+    grant update (calls) on pg_stat_statements to pg_monitor;
+    revoke execute on function pg_sleep(float8) from public;
+    grant execute on function pg_read_file(text) to pg_monitor;
+    revoke select on pg_settings from public;
+    grant select (rolname, rolpassword) on pg_authid to pg_monitor;
+    revoke usage on language plpgsql from public;
+  `);
+  const script = await dump(source);
+  expect(script.split('\n').filter((line) => /^(?:GRANT|REVOKE)/.test(line))).toEqual([
+    'GRANT UPDATE (calls) ON TABLE public.pg_stat_statements TO pg_monitor;',
+    'GRANT USAGE ON FOREIGN DATA WRAPPER postgres_fdw TO pg_monitor;',
+    'GRANT EXECUTE ON FUNCTION pg_catalog.pg_read_file(text) TO pg_monitor;',
+    'REVOKE EXECUTE ON FUNCTION pg_catalog.pg_sleep(double precision) FROM PUBLIC;',
+    'REVOKE USAGE ON LANGUAGE plpgsql FROM PUBLIC;',
+    'GRANT SELECT (rolname) ON TABLE pg_catalog.pg_authid TO pg_monitor;',
+    'GRANT SELECT (rolpassword) ON TABLE pg_catalog.pg_authid TO pg_monitor;',
+    'REVOKE SELECT ON TABLE pg_catalog.pg_settings FROM PUBLIC;',
+  ]);
+  const copy = await database(script);
+  expect(await dump(copy)).toBe(script);
+  // A new database has none of its own.
+  expect(await dump(await database(''))).not.toMatch(/^(?:GRANT|REVOKE|-- SCHEMA pg_catalog)/m);
+});
+
+test('what the user may not read is left out with a note, and not compared', async () => {
+  const role = `pgscout_${randomBytes(6).toString('hex')}`;
+  const source = await database(`
+    create role ${role} login password 'secret';
+    create table film (id int);
+    alter default privileges grant select on tables to public;
+    create extension pg_trgm;
+    create extension postgres_fdw;
+    create server other foreign data wrapper postgres_fdw;
+    create user mapping for public server other options (user 'jane');
+    revoke select on pg_default_acl, pg_init_privs from public;
+  `);
+  onTestFinished(() => source.query(`drop owned by ${role}; drop role ${role}`).then(() => {}));
+  const url = new URL(source.connectionString);
+  [url.username, url.password] = [role, 'secret'];
+  const limited = url.toString();
+  const omitted = [
+    'default privileges',
+    'privileges on public, on members of extensions and on objects of PostgreSQL',
+    ...(serverVersion() < 14 ? ['subscriptions'] : []),
+    'options of user mappings',
+  ].map((text) => `${text} are left out: the user may not read them`);
+  const { code, stdout, stderr } = await scout(['--schema-dump', '-c', limited]);
+  expect([code, stderr]).toEqual([0, omitted.map((note) => `note: ${note}\n`).join('')]);
+  expect(stdout).toContain(omitted.map((note) => `-- Note: ${note}\n\n`).join(''));
+  expect(stdout).toContain('CREATE TABLE public.film');
+  const compared = await scout(['--diff', source.connectionString, '-c', limited]);
+  const notes = omitted.filter((note) => /^(?:default|options)/.test(note));
+  expect(compared).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: `the schemas are equal otherwise\n${notes.map((note) => `note: ${note}\n`).join('')}`,
+  });
 });
 
 test('a dropped column leaves no trace', async () => {
@@ -155,4 +219,64 @@ test('a dropped column leaves no trace', async () => {
   const script = await dump(source);
   expect(script).toContain('a integer,\n    c integer NOT NULL,\n    d integer DEFAULT 1,\n');
   expect(await dump(await database(script))).toBe(script);
+});
+
+test('the states of triggers of partitions at each level', async () => {
+  const schema = `
+    create table p (a int, b int) partition by range (a);
+    create table mid partition of p for values from (0) to (10) partition by range (b);
+    create table leaf1 partition of mid for values from (0) to (10);
+    create table leaf2 partition of mid for values from (10) to (20);
+    create table other partition of p for values from (10) to (20);
+    create function f() returns trigger language plpgsql as 'begin return new; end';
+    create trigger one before insert on p for each row execute function f();
+    create trigger two before insert on p for each row execute function f();
+    create trigger three after insert on p for each row execute function f();
+    create trigger four after insert on mid for each row execute function f();`;
+  const source = await database(`${schema}
+    alter table only mid disable trigger one;
+    alter table only leaf1 enable trigger one;
+    alter table only leaf2 disable trigger one;
+    alter table only p disable trigger two;
+    alter table only leaf1 enable always trigger two;
+    alter table only leaf2 enable replica trigger three;
+    alter table only mid disable trigger four;
+    alter table only leaf2 disable trigger four;
+  `);
+  const copy = await database(await dump(source));
+  const states = `select relname, tgname, tgenabled from pg_trigger t join pg_class c on c.oid = t.tgrelid order by 1, 2`;
+  expect(await copy.query(states)).toEqual(await source.query(states));
+  await change(await database(''), source);
+  const plain = await database(schema);
+  await change(plain, source);
+  expect(await plain.query(states)).toEqual(await source.query(states));
+  await change(plain, await database(schema));
+});
+
+test('generated columns of tables that inherit', async () => {
+  const version = serverVersion();
+  const source = await database(`
+    create table p (a int, b int generated always as (a * 2) stored);
+    create table same () inherits (p);
+    create table local (a int, b int generated always as (a * 2) stored);
+    alter table local inherit p;
+    create table deeper () inherits (local);
+    create table lone (a int, b int generated always as (a * 2) stored, c int);
+    create table last (a int not null, c int default 5) inherits (lone);
+    create table two () inherits (p, lone);
+    ${
+      version < 16
+        ? ''
+        : `create table own (b int generated always as (a * 3) stored) inherits (p);
+           create table joined (a int, b int generated always as (a * 5) stored);
+           alter table joined inherit p;`
+    }
+    ${version >= 16 ? '' : 'create table plain (a int, b int); create table turned (b int generated always as (a + 1) stored) inherits (plain);'}
+    ${version < 18 ? '' : 'create table v (a int, b int generated always as (a * 2) virtual); create table w (b int generated always as (a * 4) virtual) inherits (v);'}
+  `);
+  const script = await dump(source);
+  const copy = await database(script);
+  expect(await dump(copy)).toBe(script);
+  expect(version >= 14 ? difference(await fingerprint(source), await fingerprint(copy)) : []).toEqual([]);
+  await change(await database(''), source);
 });

@@ -98,7 +98,8 @@ function differences(
   const problem = (is: boolean, text: string): readonly string[] => (is ? [`${text}: ${sql}`] : []);
   const isWritten = written.length > 0;
   // The files are those of tables, and a partitioned table can be without partitions for a while.
-  const isWithoutRows = notes.some(({ text }) => text.startsWith('the partitions of ')) || sql.startsWith('ALTER INDEX');
+  const isWithoutRows =
+    notes.some(({ text }) => text.startsWith('the partitions of ')) || sql.startsWith('ALTER INDEX');
   return [
     ...problem(isWritten && !says('REWRITES'), `rewrites ${names(written)}`),
     ...problem(!isWritten && says('REWRITES') && !isWithoutRows, 'does not rewrite'),

@@ -1,19 +1,23 @@
 /** Schemas, extensions, languages and other objects outside of schemas; collations and conversions. */
+import type { CatalogSource } from '../catalog-source.ts';
 import { defaultAclSql, privilegesSql, roleSql } from '../privileges.ts';
 import type { SimpleQuery } from './simple-query.ts';
 
 /**
  * `public` is created with the database, with the privileges of `pg_init_privs`. It belongs to the superuser of the cluster, since
- * PostgreSQL 15 to `pg_database_owner`.
+ * PostgreSQL 15 to `pg_database_owner`. Without its initial privileges, those that it has are not written.
  */
-const schemasSql = `
+const schemasSql = (hasInitialPrivileges: boolean): string => `
 select n.oid::text as oid, format('SCHEMA %I', n.nspname) as target, format('SCHEMA %I', n.nspname) as "grantTarget",
   array[format('CREATE SCHEMA %s%I', case when n.nspname = 'public' then 'IF NOT EXISTS ' else '' end, n.nspname)] as statements,
   case when n.nspname <> 'public' or case when pg_catalog.current_setting('server_version_num')::int < 150000 then n.nspowner <> 10
       else pg_catalog.pg_get_userbyid(n.nspowner) <> 'pg_database_owner' end
     then ${roleSql('n.nspowner')} end as owner,
-  ${privilegesSql('n.nspacl', `coalesce((select i.initprivs from pg_catalog.pg_init_privs i where i.classoid = 'pg_catalog.pg_namespace'::regclass and i.objoid = n.oid), ${defaultAclSql('n', 'n.nspowner')})`, 'n.nspowner')} as privileges
+  ${privilegesSql('n.nspacl', `coalesce(${hasInitialPrivileges ? initialSchemaPrivileges : `case n.nspname when 'public' then n.nspacl end`}, ${defaultAclSql('n', 'n.nspowner')})`, 'n.nspowner')} as privileges
 from pg_catalog.pg_namespace n where n.oid = any($1::oid[])`;
+
+const initialSchemaPrivileges = `(select i.initprivs from pg_catalog.pg_init_privs i
+    where i.classoid = 'pg_catalog.pg_namespace'::regclass and i.objoid = n.oid)`;
 
 const extensionsSql = `
 select e.oid::text as oid, format('EXTENSION %I', e.extname) as target,
@@ -104,9 +108,12 @@ select l.oid::text as oid, 'LARGE OBJECT ' || l.oid as target, 'LARGE OBJECT ' |
   ${privilegesSql('l.lomacl', defaultAclSql('L', 'l.lomowner'), 'l.lomowner')} as privileges
 from pg_catalog.pg_largeobject_metadata l where l.oid = any($1::oid[])`;
 
-export function databaseObjectQueries(version: number): readonly SimpleQuery[] {
+export function databaseObjectQueries({
+  version,
+  hasInitialPrivileges,
+}: Pick<CatalogSource, 'version' | 'hasInitialPrivileges'>): readonly SimpleQuery[] {
   return [
-    { catalog: 'pg_namespace', sql: schemasSql },
+    { catalog: 'pg_namespace', sql: schemasSql(hasInitialPrivileges) },
     { catalog: 'pg_extension', sql: extensionsSql },
     { catalog: 'pg_language', sql: languagesSql },
     { catalog: 'pg_am', sql: accessMethodsSql },

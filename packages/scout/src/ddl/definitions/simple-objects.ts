@@ -11,12 +11,7 @@ import { textSearchQueries } from './text-search.sql.ts';
 
 export async function readSimpleObjects(source: CatalogSource): Promise<readonly Item[]> {
   const items: Item[] = [];
-  const queries = [
-    ...databaseObjectQueries(source.version),
-    ...operatorQueries,
-    ...textSearchQueries,
-    ...foreignObjectQueries,
-  ];
+  const queries = [...databaseObjectQueries(source), ...operatorQueries, ...textSearchQueries, ...foreignObjectQueries];
   for (const { catalog, sql } of queries) {
     // One connection runs one query after the other.
     const rows = await source.read<SimpleObject>(catalog, sql);

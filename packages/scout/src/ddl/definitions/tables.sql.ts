@@ -39,6 +39,12 @@ select a.attrelid::text as "table", a.attnum as number, quote_ident(a.attname) a
     where i.inhrelid = a.attrelid and p.attname = a.attname and p.atthasdef) as "parentHasDefault",
   exists (select from pg_catalog.pg_inherits i join pg_catalog.pg_attribute p on p.attrelid = i.inhparent
     where i.inhrelid = a.attrelid and p.attname = a.attname and p.attnotnull) as "parentIsNotNull",
+  ${
+    version >= 16
+      ? 'false'
+      : `a.attgenerated <> '' and exists (select from pg_catalog.pg_inherits i join pg_catalog.pg_attribute p on p.attrelid = i.inhparent
+    where i.inhrelid = a.attrelid and p.attname = a.attname and p.attgenerated <> '')`
+  } as "hasExpressionOfParent",
   ${privilegesSql('a.attacl', `null::pg_catalog.aclitem[]`, 'c.relowner')} as privileges
 from pg_catalog.pg_attribute a
 join pg_catalog.pg_class c on c.oid = a.attrelid
@@ -110,7 +116,7 @@ order by i.relname collate "C"`;
 export const clonedTriggersSql: string = `
 select t.oid::text as oid, t.tgrelid::text as "table", quote_ident(t.tgname) as name,
   array(select 'attach/' || a::oid from pg_catalog.pg_partition_ancestors(t.tgrelid) a)
-    || array(select 'pg_trigger/' || r.oid from pg_catalog.pg_trigger r where r.tgparentid = 0 and r.tgname = t.tgname
+    || array['pg_trigger/' || t.tgparentid] || array(select 'pg_trigger/' || r.oid from pg_catalog.pg_trigger r where r.tgparentid = 0 and r.tgname = t.tgname
       and r.tgrelid in (select a from pg_catalog.pg_partition_ancestors(t.tgrelid) a)) as requires,
   format('%I.%I', n.nspname, c.relname) as "tableName", t.tgenabled::text as state
 from pg_catalog.pg_trigger t

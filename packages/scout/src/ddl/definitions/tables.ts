@@ -199,7 +199,9 @@ export function notNullOf(table: Table, column: Column): string {
 function columnLine(table: Table, column: Column, separate: ReadonlySet<string>): string {
   const identity = table.identities.find(({ column: number }) => number === column.number);
   const identityClause = identityText(column, identity, `${table.plainName}_${column.plainName}_seq`);
-  return columnText(column, notNullOf(table, column), identityClause, separate);
+  const isOfParent = column.hasExpressionOfParent && !table.isPartition;
+  const written = isOfParent ? { ...column, defaultText: null } : column;
+  return columnText(written, notNullOf(table, column), identityClause, separate);
 }
 
 /** A column of a typed table has its type from there. */
