@@ -12,6 +12,7 @@ export type Structure =
   | { readonly kind: 'sequence'; readonly sequence: Sequence }
   | { readonly kind: 'options'; readonly options: OptionsStructure }
   | { readonly kind: 'base'; readonly options: readonly string[] }
+  | { readonly kind: 'statistics'; readonly sorted: readonly string[] }
   | { readonly kind: 'enum'; readonly labels: readonly string[] }
   | { readonly kind: 'range'; readonly range: RangeStructure }
   | { readonly kind: 'composite'; readonly attributes: readonly Column[] }

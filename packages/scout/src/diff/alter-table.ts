@@ -4,11 +4,11 @@ import { constraintText, indexUses } from '../ddl/definitions/constraints.ts';
 import { identityPersistence, notNullOf, replicaIdentities } from '../ddl/definitions/tables.ts';
 import { alterColumn, type ColumnState } from './alter-column.ts';
 import { type Note, notedStatements, plainStatements, type Statement } from './change.ts';
-import { type ConversionTypes, convert } from './conversion.ts';
-import { columnAddress, isInheritedConstraint } from './elements.ts';
+import { isInheritedConstraint } from './elements.ts';
 import type { Schema } from './read-schema.ts';
+import { retypeColumn, type TableSurroundings } from './retype-column.ts';
 import { foreignOptionClauses, parameterClauses } from './storage-options.ts';
-import { addedColumnNotes, locks, newConstraintNotes, retypedColumnNotes, rewrites, violated } from './table-notes.ts';
+import { addedColumnNotes, newConstraintNotes, rewrites, violated } from './table-notes.ts';
 import type { Column, Constraint, Table } from '../ddl/structure.ts';
 
 export interface TablePair {
@@ -28,26 +28,6 @@ export interface TableChange extends TablePair {
   readonly isRetyped: (column: string) => boolean;
 }
 
-/** What a change of a table needs to know of the other objects. */
-export interface TableSurroundings {
-  readonly types: ConversionTypes;
-  /** The keys of the defaults that give each row a value of its own, in the wanted schema. */
-  readonly volatileDefaults: ReadonlySet<string>;
-  /** The last values of the sequences that columns own now, by qualified column. */
-  readonly counters: ReadonlyMap<string, bigint>;
-  readonly indexUse: IndexUse;
-  /** Whether the column of the address is text since its values are unpacked. */
-  readonly isText: (address: string) => boolean;
-  /** Whether the rows have had the same constraint, with values that are the same. */
-  readonly isKept: (constraint: Constraint, table: Table) => boolean;
-}
-
-/** The addresses of the columns that indexes use. */
-export interface IndexUse {
-  readonly any: ReadonlySet<string>;
-  readonly unique: ReadonlySet<string>;
-}
-
 /** Returns the statements for columns, and those for what can need objects that need the table. */
 export function alterTable(change: TableChange): {
   readonly columns: readonly Statement[];
@@ -64,7 +44,7 @@ export function alterTable(change: TableChange): {
     // A column cannot get another type while a generated column uses it.
     columns: [
       ...additions.filter(({ generated }) => generated === '').flatMap((column) => addColumn(change, column)),
-      ...remaining.filter(({ name }) => change.isRetyped(name)).flatMap((column) => retypeColumn(change, column)),
+      ...remaining.filter(({ name }) => change.isRetyped(name)).flatMap((column) => retype(change, column)),
       ...additions.filter(({ generated }) => generated !== '').flatMap((column) => addColumn(change, column)),
     ],
     rest: [
@@ -190,28 +170,9 @@ function addColumn(change: TableChange, column: Column): readonly Statement[] {
   ];
 }
 
-function retypeColumn({ before, after, surroundings }: TableChange, column: Column): readonly Statement[] {
-  const { name, type, collation } = column;
-  const old = before.columns.find((candidate) => candidate.name === name)!;
-  if (surroundings.isText(columnAddress(old)) && type === 'text' && collation === null) return [];
-  const isCollation = old.type === type && (old.collation !== null || collation !== null);
-  const conversion = convert({ name, from: old.type, to: type, isCollation }, surroundings.types);
-  const using = after.isForeign ? '' : ` USING ${conversion.expression}`;
-  const collate = collation === null ? '' : ` COLLATE ${collation}`;
-  const { any, unique } = surroundings.indexUse;
-  const address = columnAddress(old);
-  const rebuildsIndexes = isCollation && any.has(address);
-  return [
-    ...plainStatements(after.isForeign ? [] : conversion.setup),
-    {
-      sql: `${alterAll(after)} ALTER COLUMN ${name} TYPE ${type}${collate}${using}`,
-      notes: [
-        ...retypedColumnNotes(after, { name, from: old.type, to: type, isKeyed: unique.has(address) }, conversion),
-        ...(rebuildsIndexes ? [locks(after.name, 'reads and writes', `the indexes on ${name} are built`)] : []),
-      ],
-    },
-    ...plainStatements(after.isForeign ? [] : conversion.teardown),
-  ];
+function retype({ before, after, surroundings }: TableChange, column: Column): readonly Statement[] {
+  const old = before.columns.find(({ name }) => name === column.name)!;
+  return retypeColumn({ table: after, before: old, after: column }, surroundings);
 }
 
 /** Checks of a parent reach its children, with those that exist. */

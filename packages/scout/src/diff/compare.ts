@@ -65,6 +65,7 @@ const rules: Rules = {
   routine: ({ routine: before }, { routine: after }) =>
     before.signature === after.signature && before.defaults <= after.defaults,
   sequence: () => true,
+  statistics: (before, after) => before.sorted.join('\n') === after.sorted.join('\n'),
   index: ({ index: before }, { index: after }) => before.definition === after.definition,
   options: ({ options: before }, { options: after }) => before.base === after.base,
   base: (before, after) => changedBaseOptions(before.options, after.options) !== null,

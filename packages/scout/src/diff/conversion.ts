@@ -89,10 +89,7 @@ function canCast(source: TypeName, target: TypeName, casts: ConversionTypes['cas
 /** Whether PostgreSQL keeps the rows as they are. It writes arrays again. */
 function hasSameForm(from: TypeName, to: TypeName, casts: ConversionTypes['casts']): boolean {
   if (from.dimensions !== '' || to.dimensions !== '') return false;
-  if (from.base !== to.base) {
-    const isSame = casts.get(`${from.base} ${to.base}`) === 'b';
-    return isSame && (to.modifiers.length === 0 || (from.base === 'character varying' && hasRoom(from, to)));
-  }
+  if (from.base !== to.base) return to.modifiers.length === 0 && casts.get(`${from.base} ${to.base}`) === 'b';
   if (!hasRoom(from, to)) return false;
   const [, scale] = from.modifiers;
   const hasScale = from.base !== 'numeric' || to.modifiers.length === 0 || scale === to.modifiers[1];

@@ -2,7 +2,7 @@
 import { constraintText } from '../ddl/definitions/constraints.ts';
 import type { Constraint, IndexStructure, Table } from '../ddl/structure.ts';
 import type { Affected } from './affected.ts';
-import type { IndexUse, TableSurroundings } from './alter-table.ts';
+
 import type { Comparison } from './attributes.ts';
 import { type ConversionTypes, convert } from './conversion.ts';
 import { columnCounters } from './counters.ts';
@@ -10,6 +10,7 @@ import { readDomains } from './domains.ts';
 import type { ElementGraph } from './element-graph.ts';
 import type { Element } from './elements.ts';
 import { readRecords } from './records.ts';
+import type { IndexUse, TableSurroundings } from './retype-column.ts';
 
 export interface Surroundings extends TableSurroundings {
   readonly isKeptIndex: (index: IndexStructure, identity: string) => boolean;

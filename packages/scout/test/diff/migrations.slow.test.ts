@@ -3,7 +3,8 @@ import { serverVersion, type TestDatabase } from '@pgway/testing';
 import { expect, test } from 'vitest';
 import { database, diff } from '../support/changed-database.ts';
 import { type DiffStatement, migrate } from '../support/migration.ts';
-import { type Migration, migrations } from './migrations.ts';
+import { migrations } from './migrations/all-migrations.ts';
+import type { Migration } from './migrations/migration.ts';
 
 const known = migrations.filter(({ since = 0 }) => since <= serverVersion());
 

@@ -96,24 +96,32 @@ interface Statistics {
   readonly oid: string;
   readonly name: string;
   readonly definition: string;
+  /** As in the definition. */
+  readonly columns: readonly string[];
   readonly target: number | null;
   readonly owner: string;
 }
 
 const statisticsSql = `
 select s.oid::text as oid, format('%I.%I', n.nspname, s.stxname) as name, pg_catalog.pg_get_statisticsobjdef(s.oid) as definition,
+  array(select quote_ident(a.attname) from pg_catalog.pg_attribute a where a.attrelid = s.stxrelid and a.attnum = any(s.stxkeys)
+    order by a.attnum) as columns,
   nullif(s.stxstattarget, -1) as target, ${roleSql('s.stxowner')} as owner
 from pg_catalog.pg_statistic_ext s join pg_catalog.pg_namespace n on n.oid = s.stxnamespace
 where s.oid = any($1::oid[])`;
 
 export async function readStatistics(source: CatalogSource): Promise<readonly Item[]> {
   const rows = await source.read<Statistics>('pg_statistic_ext', statisticsSql);
-  return rows.map(({ oid, name, definition, target, owner }) =>
-    createItem({
+  return rows.map(({ oid, name, definition, columns, target, owner }) => {
+    const targets = target === null ? [] : [`ALTER STATISTICS ${name} SET STATISTICS ${target}`];
+    // PostgreSQL prints the columns in the order of the table.
+    const sorted = definition.replace(columns.join(', '), () => columns.toSorted().join(', '));
+    return createItem({
       key: `pg_statistic_ext/${oid}`,
       target: `STATISTICS ${name}`,
-      statements: [definition, ...(target === null ? [] : [`ALTER STATISTICS ${name} SET STATISTICS ${target}`])],
+      structure: { kind: 'statistics', sorted: [sorted, ...targets] },
+      statements: [definition, ...targets],
       owner: ownerStatements(`STATISTICS ${name}`, owner),
-    }),
-  );
+    });
+  });
 }
