@@ -4,7 +4,7 @@ import { alterSequence } from './alter-sequence.ts';
 import { type Note, notedStatements, plainStatements, type Statement } from './change.ts';
 import { counterStatements } from './counters.ts';
 import { foreignOptionClauses, parameterClauses, quoteName } from './storage-options.ts';
-import { locks, rewrites, violated } from './table-notes.ts';
+import { failingExpression, locks, rewrites, violated } from './table-notes.ts';
 import type { Column, Constraint, Identity, Table } from '../ddl/structure.ts';
 
 /** A column with what other catalogs know of it. */
@@ -50,7 +50,7 @@ function expressionStatements({ table, alterAll }: ColumnTable, before: Column, 
   if (before.generated === '' || before.defaultText === after.defaultText) return [];
   const alter = `${alterAll} ALTER COLUMN ${after.name}`;
   if (after.generated === '') return plainStatements([`${alter} DROP EXPRESSION`]);
-  const notes = after.generated === 's' && !table.isForeign ? [rewrites(table)] : [];
+  const notes = after.generated === 's' && !table.isForeign ? [failingExpression, rewrites(table)] : [];
   return [{ sql: `${alter} SET EXPRESSION AS (${after.defaultText})`, notes }];
 }
 

@@ -49,7 +49,7 @@ export function convert(column: ConvertedColumn, types: ConversionTypes): Conver
     expression: hasCast ? `${name}::${to}` : `${name}::text::${to}`,
     canLose,
     canFail: canFail || after.isConstrained,
-    rewrites: !hasCast || after.isConstrained || !hasSameForm(source, target, types.casts),
+    rewrites: after.isConstrained || !(hasCast ? hasSameForm : isTextInForm)(source, target, types.casts),
   };
 }
 
@@ -84,6 +84,12 @@ function canCast(source: TypeName, target: TypeName, casts: ConversionTypes['cas
   if (source.dimensions !== target.dimensions) return false;
   const isKnown = source.base === target.base || casts.has(`${source.base} ${target.base}`);
   return isKnown || isText(source.base) || isText(target.base);
+}
+
+/** Whether both types have the binary form of text, through which the values are converted. */
+function isTextInForm(from: TypeName, to: TypeName, casts: ConversionTypes['casts']): boolean {
+  if (from.dimensions !== '' || to.dimensions !== '' || to.modifiers.length > 0) return false;
+  return casts.get(`${from.base} text`) === 'b' && casts.get(`text ${to.base}`) === 'b';
 }
 
 /** Whether PostgreSQL keeps the rows as they are. It writes arrays again. */

@@ -53,7 +53,7 @@ export function planChanges(all: Comparison): Plan {
     ...unclustered(remaining, after),
     ...orderItems(wanted.items, wanted.dependencies).flatMap((ordered) => creations.changesOf(ordered)),
     ...late.map((drop) => dropChange(drop, after, current)),
-    ...refreshes(affected, after),
+    ...refreshes(affected, { remaining, after }),
   ];
   const isPlanned = isPlannedObject(comparison, affected);
   const planned = changes.filter(({ object }) => isPlanned(object));
@@ -191,15 +191,18 @@ function unclustered(remaining: Elements, after: Elements): readonly Change[] {
   });
 }
 
-/** Materialized views that are created again get their rows again. */
-function refreshes({ dropped }: Affected, after: Elements): readonly Change[] {
-  return [...dropped].flatMap(({ item, identity }) => {
-    const next = after.get(identity);
+/** Materialized views that are created get their rows; those that are created again are dropped and locked until then. */
+function refreshes(
+  { dropped }: Affected,
+  { remaining, after }: Record<'remaining' | 'after', Elements>,
+): readonly Change[] {
+  const former = new Set([...dropped].map(({ identity }) => identity));
+  return [...after].flatMap(([identity, { item, object }]) => {
     const isFilled =
       item.structure?.kind === 'view' && item.structure.view.isMaterialized && item.structure.view.isPopulated;
-    if (!isFilled || next === undefined) return [];
-    const { qualifiedName } = next.object;
-    const notes = [locks(qualifiedName, 'reads and writes', 'its query runs')];
-    return alteration(next.object, [{ sql: `REFRESH MATERIALIZED VIEW ${qualifiedName}`, notes }]);
+    if (!isFilled || remaining.has(identity)) return [];
+    const { qualifiedName } = object;
+    const notes = former.has(identity) ? [locks(qualifiedName, 'reads and writes', 'its query runs')] : [];
+    return alteration(object, [{ sql: `REFRESH MATERIALIZED VIEW ${qualifiedName}`, notes }]);
   });
 }

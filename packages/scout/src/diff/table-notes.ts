@@ -23,10 +23,17 @@ export interface AddedColumn {
   readonly domains: Domains;
 }
 
+export const failingExpression: Note = { effect: 'FAILS IF', text: 'the expression fails for a row' };
+
 export function addedColumnNotes(table: Table, added: AddedColumn): readonly Note[] {
   if (table.isForeign) return [];
   const missing: Note = { effect: 'FAILS IF', text: `${table.name} has rows: the column has no default` };
-  return [...(needsDefault(added) ? [missing] : []), ...(isWritten(added) ? [rewrites(table)] : [])];
+  const isComputed = added.column.generated === 's';
+  return [
+    ...(needsDefault(added) ? [missing] : []),
+    ...(isComputed ? [failingExpression] : []),
+    ...(isWritten(added) ? [rewrites(table)] : []),
+  ];
 }
 
 function needsDefault({ column, isNotNull, domains }: AddedColumn): boolean {
@@ -99,6 +106,7 @@ export function newIndexNotes(table: string, index: IndexStructure, isKept: bool
   const isUnique = index.definition.startsWith('CREATE UNIQUE INDEX ');
   return [
     ...(isUnique && !isKept ? [{ effect: 'FAILS IF' as const, text: violations.u }] : []),
+    ...(index.isPlain || isKept ? [] : [failingExpression]),
     locks(table, 'writes', 'the index is built'),
   ];
 }

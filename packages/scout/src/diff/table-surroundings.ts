@@ -30,7 +30,7 @@ export function readSurroundings(
   },
 ): Surroundings {
   const types = {
-    casts: current.casts,
+    casts: new Map([...wanted.casts, ...current.casts]),
     current: readDomains(current.items),
     wanted: readDomains(wanted.items),
     records: readRecords(current.items, wanted.items),
@@ -42,7 +42,7 @@ export function readSurroundings(
     types,
     volatileDefaults: wanted.volatileDefaults,
     counters: columnCounters(current),
-    indexUse: readIndexUse(graph),
+    indexUse: readIndexUse(graph, affected),
     isText: (address) => unpacked.has(graph.byAddress.get(address)!),
     isKept: (constraint, table) => keepsValues && hadConstraint(graph, constraint, table),
     isKeptIndex: ({ definition }, identity) => {
@@ -68,10 +68,10 @@ function hadConstraint(graph: ElementGraph, constraint: Constraint, table: Table
   return old.isValidated && old.isEnforced && constraintText(old) === constraintText(constraint);
 }
 
-function readIndexUse(graph: ElementGraph): IndexUse {
+function readIndexUse(graph: ElementGraph, { dropped }: Affected): IndexUse {
   const [any, unique] = [new Set<string>(), new Set<string>()];
   for (const element of graph.elements) {
-    const use = useOf(element);
+    const use = dropped.has(element) ? null : useOf(element);
     if (use === null) continue;
     for (const { to } of element.addresses.flatMap((address) => graph.from.get(address) ?? [])) {
       if (!to.includes('.')) continue;
