@@ -46,6 +46,9 @@ export class Creations {
   readonly #started = new Set<Item>();
   readonly #surroundings: Surroundings;
   readonly #graph: ElementGraph;
+  readonly #items: ReadonlyMap<string, Item>;
+  /** The names of the default partitions that remain, by the name of the partitioned table. */
+  readonly #defaultPartitions = new Map<string, string>();
   readonly #notes: string[] = [];
 
   constructor(comparison: Comparison, { graph, affected, unpacked, remaining, after }: Situation) {
@@ -53,6 +56,7 @@ export class Creations {
     this.#graph = graph;
     this.#surroundings = readSurroundings(comparison, graph, { affected, unpacked, after });
     this.#remaining = remaining;
+    this.#items = new Map(comparison.wanted.items.map((item) => [item.key, item]));
     this.#notNullNames = notNullNames(comparison.current);
     this.#retyped = new Set([...affected.retyped].map(({ identity }) => identity));
     this.#lost = new Set([...affected.dropped].flatMap(({ targets }) => targets));
@@ -65,6 +69,7 @@ export class Creations {
       if (part.kind !== 'item' || before?.kind !== 'table' || wanted?.kind !== 'table') continue;
       this.#tables.set(item.key, { before: before.table, after: this.#withTakenNames(wanted.table) });
       this.#addLostIdentities(before.table, wanted.table);
+      this.#addDefaultPartition(before.table, wanted.table);
     }
   }
 
@@ -127,7 +132,7 @@ export class Creations {
   /** A new sequence that belongs to a column with rows goes on after them. */
   #newCounter({ key, object, requires }: Item): readonly Statement[] {
     const pair = this.#tables.get(object);
-    const sequence = this.#comparison.wanted.items.find(({ key: other }) => other === requires[0]);
+    const sequence = this.#items.get(requires[0] ?? '');
     if (pair === undefined || !key.startsWith('owned/') || sequence?.structure?.kind !== 'sequence') return [];
     if (this.#remaining.has(this.#elements.get(sequence)!.identity)) return [];
     const options = sequence.structure.sequence;
@@ -222,14 +227,11 @@ export class Creations {
   }
 
   #attachNotes(table: string, parent: string): readonly Note[] {
-    const { structure } = this.#comparison.wanted.items.find(({ key }) => key === table)!;
+    const structure = this.#items.get(table)?.structure;
     if (structure?.kind !== 'table') return [];
-    const partitions = [...this.#tables.values()].filter(({ before, after }) =>
-      [before, after].every(({ row }) => row.bound === 'DEFAULT' && row.parents.includes(parent)),
-    );
     return attachedPartitionNotes(structure.table, {
       isNew: !this.#tables.has(table),
-      defaultPartition: partitions[0]?.after.name,
+      defaultPartition: this.#defaultPartitions.get(parent),
     });
   }
 
@@ -288,6 +290,12 @@ export class Creations {
       const parent = this.#tables.get(`pg_class/${oid}`);
       return parent !== undefined && this.#remaining.has(link) ? [parent] : [];
     });
+  }
+
+  #addDefaultPartition(before: TablePair['before'], after: TablePair['after']): void {
+    const [parent] = after.row.parents;
+    const isKept = [before, after].every(({ row }) => row.bound === 'DEFAULT' && row.parents[0] === parent);
+    if (isKept && parent !== undefined) this.#defaultPartitions.set(parent, after.name);
   }
 
   /** The sequence of an identity goes with it, and with its old name. */
