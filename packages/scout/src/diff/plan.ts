@@ -5,17 +5,17 @@ import { orderItems } from '../ddl/order.ts';
 import { type Affected, findAffected } from './affected.ts';
 import { addedLabels } from './alter-item.ts';
 import type { Comparison } from './attributes.ts';
-import { type Change, joinChanges, notedStatements, plainStatements, type Statement } from './change.ts';
+import { type Change, joinChanges, plainStatements, type Statement } from './change.ts';
 import { changedElements } from './changed-elements.ts';
 import { columnOrderNotes } from './column-order.ts';
 import { compareElements } from './compare.ts';
 import { Creations } from './creations.ts';
-import { type Drop, orderDrops } from './drop-order.ts';
+import { dropChange, readReferences } from './drop-changes.ts';
+import { orderDrops } from './drop-order.ts';
 import { createGraph, type ElementGraph, isTable } from './element-graph.ts';
 import { type Element, elementsOf } from './elements.ts';
 import { missingRoleNotes } from './missing-roles.ts';
 import { renameLateDrops } from './late-drops.ts';
-import type { Schema } from './read-schema.ts';
 import { readDomains } from './domains.ts';
 import { readRecords } from './records.ts';
 import { locks } from './table-notes.ts';
@@ -43,16 +43,17 @@ export function planChanges(all: Comparison): Plan {
   const remaining = new Map(
     before.filter((element) => !affected.dropped.has(element)).map((element) => [element.identity, element]),
   );
+  const situation = { current, after, references: readReferences(graph, affected.dropped) };
   const creations = new Creations(comparison, { graph, affected, unpacked, remaining, after });
   const changes = [
     ...enumChanges(remaining, after),
-    ...drops.first.map((drop) => dropChange(drop, after, current)),
+    ...drops.first.map((drop) => dropChange(drop, situation)),
     ...unpackChanges(unpacked, after, readRecords(current.items, wanted.items)),
-    ...drops.unpacked.map((drop) => dropChange(drop, after, current)),
+    ...drops.unpacked.map((drop) => dropChange(drop, situation)),
     ...late.flatMap(({ element: { object }, renames }) => alteration(object, plainStatements(renames))),
     ...unclustered(remaining, after),
     ...orderItems(wanted.items, wanted.dependencies).flatMap((ordered) => creations.changesOf(ordered)),
-    ...late.map((drop) => dropChange(drop, after, current)),
+    ...late.map((drop) => dropChange(drop, situation)),
     ...refreshes(affected, { remaining, after }),
   ];
   const isPlanned = isPlannedObject(comparison, affected);
@@ -154,26 +155,6 @@ function enumChanges(remaining: Elements, after: Elements): readonly Change[] {
     const statements = plainStatements(addedLabels({ before: before.item, after: item }));
     return [{ object, action: 'alter', statements, isTransactional: false }];
   });
-}
-
-function dropChange({ element, statements }: Drop, after: Elements, current: Schema): Change {
-  const { object, item, part } = element;
-  const isObject = part.kind === 'item' && item.part === null && object.kind !== 'DEFAULT PRIVILEGES';
-  // The values of a generated column are computed again.
-  const isComputed = part.kind === 'column' && part.column.generated !== '' && after.has(element.identity);
-  const text = isComputed ? null : (element.loss ?? counterLoss(element, current));
-  return {
-    object,
-    action: isObject ? 'drop' : 'alter',
-    statements: notedStatements(statements, isComputed || text === null ? [] : [{ effect: 'LOSES', text }]),
-    isTransactional: true,
-  };
-}
-
-/** The counter of a sequence that belongs to a column goes on in the sequence that replaces it. */
-function counterLoss({ item: { key, structure } }: Element, { lastValues }: Schema): string | null {
-  const isOwn = structure?.kind === 'sequence' && structure.sequence.column === null;
-  return isOwn && lastValues.has(key) ? `the last value of ${structure.sequence.name}` : null;
 }
 
 /** Another index can only become the one for `CLUSTER` when the former is not any more. */

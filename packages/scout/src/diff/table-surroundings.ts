@@ -7,7 +7,7 @@ import type { Comparison } from './attributes.ts';
 import { type ConversionTypes, convert } from './conversion.ts';
 import { columnCounters } from './counters.ts';
 import { readDomains } from './domains.ts';
-import type { ElementGraph } from './element-graph.ts';
+import { type ElementGraph, isInheritance, isTable } from './element-graph.ts';
 import type { Element } from './elements.ts';
 import { readRecords } from './records.ts';
 import type { IndexUse, TableSurroundings } from './retype-column.ts';
@@ -38,13 +38,16 @@ export function readSurroundings(
   const keepsValues =
     ![...affected.dropped].some(({ part, identity }) => part.kind === 'column' && after.has(identity)) &&
     [...affected.retyped].every((element) => isSafe(element, after.get(element.identity), types));
+  // The rows that a foreign key refers to can be those of a partition.
+  const keepsTables = ![...affected.dropped].some((element) => isTable(element) || isInheritance(element));
   return {
     types,
     volatileDefaults: wanted.volatileDefaults,
     counters: columnCounters(current),
     indexUse: readIndexUse(graph, affected),
     isText: (address) => unpacked.has(graph.byAddress.get(address)!),
-    isKept: (constraint, table) => keepsValues && hadConstraint(graph, constraint, table),
+    isKept: (constraint, table) =>
+      keepsValues && (constraint.type !== 'f' || keepsTables) && hadConstraint(graph, constraint, table),
     isKeptIndex: ({ definition }, identity) => {
       const old = graph.byIdentity.get(identity)?.item.structure;
       return keepsValues && old?.kind === 'index' && old.index.definition === definition;

@@ -213,4 +213,38 @@ const partitions: readonly Migration[] = [
   ]),
 ];
 
-export const tablesAndPartitions: readonly Migration[] = [...tables, ...partitions];
+const keyed = 'create table p (id int primary key) partition by range (id); create table p2 partition of p default';
+const referring = 'create table r (p int references p)';
+
+const referenced: readonly Migration[] = [
+  migration(
+    'partition: is detached, and rows refer to it',
+    [
+      `${keyed}; create table p1 partition of p for values from (0) to (10); ${referring}`,
+      'insert into p values (1); insert into r values (1)',
+      `${keyed}; create table p1 (id int primary key); ${referring}`,
+    ],
+    { refusal: 'violates foreign key constraint' },
+  ),
+  migration('partition: is detached, and references to others stay', [
+    `${keyed}; create table p1 partition of p for values from (0) to (10); ${referring}`,
+    'insert into p values (1), (11); insert into r values (11)',
+    `${keyed}; create table p1 (id int primary key); ${referring}`,
+  ]),
+  migration('partition: goes, and references to others stay', [
+    `${keyed}; create table p1 partition of p for values from (0) to (10); ${referring}`,
+    'insert into p values (1), (11); insert into r values (11)',
+    `${keyed}; ${referring}`,
+  ]),
+  migration(
+    'partition: goes, and rows refer to it',
+    [
+      `${keyed}; create table p1 partition of p for values from (0) to (10); ${referring}`,
+      'insert into p values (1); insert into r values (1)',
+      `${keyed}; ${referring}`,
+    ],
+    { refusal: 'violates foreign key constraint' },
+  ),
+];
+
+export const tablesAndPartitions: readonly Migration[] = [...tables, ...partitions, ...referenced];

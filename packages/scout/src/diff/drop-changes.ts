@@ -1,0 +1,67 @@
+/** The statements that drop elements, with what they lose. */
+import { type Change, type Note, notedStatements } from './change.ts';
+import type { Drop } from './drop-order.ts';
+import type { ElementGraph } from './element-graph.ts';
+import type { Element } from './elements.ts';
+import type { Schema } from './read-schema.ts';
+import { locks } from './table-notes.ts';
+
+/** The tables with foreign keys that remain, by the name of the partitioned table that they refer to. */
+type References = ReadonlyMap<string, ReadonlySet<string>>;
+
+interface Situation {
+  readonly current: Schema;
+  readonly after: ReadonlyMap<string, Element>;
+  readonly references: References;
+}
+
+export function dropChange({ element, statements }: Drop, situation: Situation): Change {
+  const { object, item, part } = element;
+  const isObject = part.kind === 'item' && item.part === null && object.kind !== 'DEFAULT PRIVILEGES';
+  return {
+    object,
+    action: isObject ? 'drop' : 'alter',
+    statements: notedStatements(statements, notesOf(element, situation)),
+    isTransactional: true,
+  };
+}
+
+function notesOf(element: Element, { current, after, references }: Situation): readonly Note[] {
+  const { object, item, part, identity } = element;
+  if (item.structure?.kind === 'attached partition') {
+    return detachNotes(object.qualifiedName, references.get(item.structure.parent));
+  }
+  // The values of a generated column are computed again.
+  const isComputed = part.kind === 'column' && part.column.generated !== '' && after.has(identity);
+  const text = isComputed ? null : (element.loss ?? counterLoss(element, current));
+  return text === null ? [] : [{ effect: 'LOSES', text }];
+}
+
+/** The counter of a sequence that belongs to a column goes on in the sequence that replaces it. */
+function counterLoss({ item: { key, structure } }: Element, { lastValues }: Schema): string | null {
+  const isOwn = structure?.kind === 'sequence' && structure.sequence.column === null;
+  return isOwn && lastValues.has(key) ? `the last value of ${structure.sequence.name}` : null;
+}
+
+function detachNotes(partition: string, tables: ReadonlySet<string> | undefined): readonly Note[] {
+  if (tables === undefined) return [];
+  return [
+    { effect: 'FAILS IF', text: `a row refers to a row of ${partition}` },
+    locks([...tables].join(', '), 'writes', 'all rows are checked'),
+  ];
+}
+
+export function readReferences(graph: ElementGraph, dropped: ReadonlySet<Element>): References {
+  const found = new Map<string, Set<string>>();
+  for (const element of graph.elements) {
+    const { part, object, addresses } = element;
+    if (part.kind !== 'constraint' || part.constraint.type !== 'f' || dropped.has(element)) continue;
+    for (const { to } of addresses.flatMap((address) => graph.from.get(address) ?? [])) {
+      const structure = graph.byAddress.get(to)?.item.structure;
+      if (structure?.kind !== 'table' || !structure.table.isPartitioned) continue;
+      const { name } = structure.table;
+      found.set(name, (found.get(name) ?? new Set()).add(object.qualifiedName));
+    }
+  }
+  return found;
+}
