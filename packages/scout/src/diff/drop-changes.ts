@@ -33,7 +33,7 @@ function notesOf(element: Element, { current, after, references }: Situation): r
   }
   // The values of a generated column are computed again.
   const isComputed = part.kind === 'column' && part.column.generated !== '' && after.has(identity);
-  const text = isComputed ? null : (element.loss ?? counterLoss(element, current));
+  const text = isComputed ? null : (element.loss ?? counterLoss(element, current) ?? extensionLoss(element, current));
   return text === null ? [] : [{ effect: 'LOSES', text }];
 }
 
@@ -41,6 +41,11 @@ function notesOf(element: Element, { current, after, references }: Situation): r
 function counterLoss({ item: { key, structure } }: Element, { lastValues }: Schema): string | null {
   const isOwn = structure?.kind === 'sequence' && structure.sequence.column === null;
   return isOwn && lastValues.has(key) ? `the last value of ${structure.sequence.name}` : null;
+}
+
+function extensionLoss({ object }: Element, { extensionVersions }: Schema): string | null {
+  const hasTables = object.kind === 'EXTENSION' && extensionVersions.get(object.qualifiedName)?.hasTables === true;
+  return hasTables ? `the rows of the tables of the extension ${object.qualifiedName}` : null;
 }
 
 function detachNotes(partition: string, tables: ReadonlySet<string> | undefined): readonly Note[] {

@@ -18,13 +18,19 @@ interface ServerRow {
   /** The owner of the schema `public`, unless it is changed. */
   readonly publicOwner: string;
   readonly roles: readonly string[];
-  readonly extensions: readonly (readonly [name: string, version: string, schema: string])[];
+  readonly extensions: readonly (readonly [name: string, version: string, schema: string, hasTables: boolean])[];
   /** The extensions that can be created, as `name version`. */
   readonly available: readonly string[];
   /** The pairs of types with a cast, as `source target`, with its method. */
   readonly casts: readonly (readonly [types: string, method: string])[];
   readonly volatileDefaults: readonly string[];
   readonly sequences: readonly (readonly [key: string, lastValue: string])[];
+}
+
+interface ExtensionState {
+  readonly version: string;
+  readonly schema: string;
+  readonly hasTables: boolean;
 }
 
 export interface Schema extends CatalogItems {
@@ -39,8 +45,8 @@ export interface Schema extends CatalogItems {
   readonly roles: ReadonlySet<string>;
   /** The text of each comment, by its target. */
   readonly commentTexts: ReadonlyMap<string, string>;
-  /** Version and schema, by the quoted name of the extension. */
-  readonly extensionVersions: ReadonlyMap<string, { readonly version: string; readonly schema: string }>;
+  /** By the quoted name of the extension. */
+  readonly extensionVersions: ReadonlyMap<string, ExtensionState>;
   readonly availableExtensions: ReadonlySet<string>;
   /** The method of each cast, by `source target`. */
   readonly casts: ReadonlyMap<string, string>;
@@ -66,7 +72,10 @@ select current_setting('server_version_num') as version,
   case when current_setting('server_version_num')::int >= 150000 then 'pg_database_owner'
     else quote_ident(pg_catalog.pg_get_userbyid(10)) end as "publicOwner",
   array(select quote_ident(rolname) from pg_catalog.pg_roles) as roles,
-  (select coalesce(json_agg(json_build_array(quote_ident(e.extname), e.extversion, quote_ident(n.nspname))), '[]')
+  (select coalesce(json_agg(json_build_array(quote_ident(e.extname), e.extversion, quote_ident(n.nspname),
+      exists (select from pg_catalog.pg_depend d join pg_catalog.pg_class c on c.oid = d.objid and c.relkind in ('r', 'p')
+        where d.classid = 'pg_catalog.pg_class'::regclass and d.refclassid = 'pg_catalog.pg_extension'::regclass
+          and d.refobjid = e.oid and d.deptype = 'e'))), '[]')
     from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace) as extensions,
   array(select quote_ident(name) || ' ' || version from pg_catalog.pg_available_extension_versions) as available,
   (select json_agg(json_build_array(pg_catalog.format_type(castsource, null) || ' ' || pg_catalog.format_type(casttarget, null),
@@ -97,7 +106,9 @@ export function readSchema(client: Client, progress: Progress): Promise<Schema> 
       omissions: await readOmissions(client),
       commentTexts: new Map([...catalog.comments.values()].flat().map(({ target, text }) => [target, text])),
       roles: new Set(server.roles),
-      extensionVersions: new Map(server.extensions.map(([name, version, schema]) => [name, { version, schema }])),
+      extensionVersions: new Map(
+        server.extensions.map(([name, version, schema, hasTables]) => [name, { version, schema, hasTables }]),
+      ),
       availableExtensions: new Set(server.available),
       casts: new Map(server.casts),
       volatileDefaults: new Set(server.volatileDefaults),

@@ -4,6 +4,7 @@ import { join, resolve, sep } from 'node:path';
 import { writeFiles } from '@pgway/generators/files';
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import { readObjects } from '../catalog/objects.ts';
+import { omissionNote, readOmissions } from '../catalog/omissions.ts';
 import { inSnapshot } from '../catalog/snapshot.ts';
 import type { CommandContext } from '../command/command-context.ts';
 import { CommandError, UsageError } from '../process/errors.ts';
@@ -29,16 +30,16 @@ export async function runTree({
   if (name === undefined || others.length > 0) throw new UsageError('--tree: needs one folder, as in --tree schema');
   const folder = resolve(process.workingDirectory, name);
   const former = await readIndex(folder, name);
-  const definitions = await withConnection(({ client }) =>
-    inSnapshot(client, async () =>
-      readDefinitions(
-        client,
-        [...(await readObjects(client, progress)), systemSchema],
-        definitionOptions(options),
-        progress,
-      ),
-    ),
+  const { definitions, omissions } = await withConnection(({ client }) =>
+    inSnapshot(client, async () => {
+      const objects = [...(await readObjects(client, progress)), systemSchema];
+      return {
+        definitions: await readDefinitions(client, objects, definitionOptions(options), progress),
+        omissions: await readOmissions(client),
+      };
+    }),
   );
+  process.stderr.write(omissions.map(({ text }) => `note: ${omissionNote(text)}\n`).join(''));
   const files = definitionFiles(definitions);
   const present = new Set(files.map(({ path }) => path));
   const removed = former.filter((path) => !present.has(path));

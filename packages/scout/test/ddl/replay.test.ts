@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { freshDatabase, serverVersion, type TestDatabase } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { change, database, difference } from '../support/changed-database.ts';
+import { folderWith } from '../support/folder.ts';
 import { fingerprint } from '../support/fingerprint.ts';
 import { isPlain, scout } from '../support/scout.ts';
 
@@ -202,6 +203,9 @@ test('what the user may not read is left out with a note, and not compared', asy
   expect([code, stderr]).toEqual([0, omitted.map((note) => `note: ${note}\n`).join('')]);
   expect(stdout).toContain(omitted.map((note) => `-- Note: ${note}\n\n`).join(''));
   expect(stdout).toContain('CREATE TABLE public.film');
+  const folder = await folderWith();
+  const tree = await scout(['--tree', 'schema', '-c', limited], { folder });
+  expect([tree.code, tree.stderr.split('\n').slice(0, -2)]).toEqual([0, omitted.map((note) => `note: ${note}`)]);
   const compared = await scout(['--diff', source.connectionString, '-c', limited]);
   const notes = omitted.filter((note) => /^(?:default|options)/.test(note));
   expect(compared).toEqual({

@@ -128,6 +128,10 @@ test('tables, partitions and sequences', async () => {
        create table p1 (id int);
        create table rest partition of p default;
        create table gone (id int);
+       create extension citext;
+       create table member (id int);
+       alter extension citext add table member;
+       create extension pg_trgm;
        create unlogged table fast (id int);
        create sequence numbers maxvalue 100;
        create sequence counted;
@@ -145,6 +149,8 @@ test('tables, partitions and sequences', async () => {
     'DROP TABLE public.gone',
     '-- LOSES the last value of public.counted',
     'DROP SEQUENCE public.counted',
+    '-- LOSES the rows of the tables of the extension citext',
+    'DROP EXTENSION citext',
     '-- LOSES the last value of public.numbers, which is outside of the new limits',
     'ALTER SEQUENCE public.numbers MAXVALUE 40 RESTART',
     '-- REWRITES public.fast',
