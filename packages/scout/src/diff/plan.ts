@@ -48,7 +48,7 @@ export function planChanges(all: Comparison): Plan {
   const changes = [
     ...enumChanges(remaining, after),
     ...drops.first.map((drop) => dropChange(drop, situation)),
-    ...unpackChanges(unpacked, after, readRecords(current.items, wanted.items)),
+    ...unpackChanges(unpacked, graph, { after, records: readRecords(current.items, wanted.items) }),
     ...drops.unpacked.map((drop) => dropChange(drop, situation)),
     ...late.flatMap(({ element: { object }, renames }) => alteration(object, plainStatements(renames))),
     ...unclustered(remaining, after),
@@ -98,7 +98,7 @@ function planAffected(
     const changed = selectedElements(graph, after, comparison);
     const affected = findAffected(graph, { ...changed, retyped: new Set([...changed.retyped, ...unpacked]) });
     const tables = [...affected.dropped].filter((element) => isTable(element) && remains(element));
-    const found = findUnpacked(graph, affected, { after, domains });
+    const found = findUnpacked(graph, affected, { after, domains, isSelected: comparison.isSelected });
     if (tables.length === 0 && found.size <= unpacked.size) {
       return { graph, affected: withDefaultPrivileges(affected, before, after), unpacked };
     }

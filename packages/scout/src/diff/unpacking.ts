@@ -5,6 +5,7 @@
 import type { Column, Table } from '../ddl/structure.ts';
 import type { Affected } from './affected.ts';
 import { alterAll } from './alter-table.ts';
+import type { Comparison } from './attributes.ts';
 import type { Change } from './change.ts';
 import { type Domains, resolveDomain } from './domains.ts';
 import { columnsOfType, type ElementGraph, isTable } from './element-graph.ts';
@@ -12,10 +13,16 @@ import type { Element } from './elements.ts';
 import { isRecord, type Records } from './records.ts';
 import { rewrites } from './table-notes.ts';
 
+interface UnpackingContext extends Pick<Comparison, 'isSelected'> {
+  readonly after: ReadonlyMap<string, Element>;
+  /** Of the wanted schema. */
+  readonly domains: Domains;
+}
+
 export function findUnpacked(
   graph: ElementGraph,
   { dropped, retyped }: Affected,
-  { after, domains }: { readonly after: ReadonlyMap<string, Element>; readonly domains: Domains },
+  { after, domains, isSelected }: UnpackingContext,
 ): ReadonlySet<Element> {
   const rewritten = new Set([...retyped].map(({ item }) => item.key));
   const types = graph.elements.filter((element) => {
@@ -23,7 +30,8 @@ export function findUnpacked(
     if (next === undefined) return false;
     if (element.item.structure?.kind === 'base') return dropped.has(element);
     if (!isTable(element) || dropped.has(element)) return false;
-    return rewritten.has(element.item.key) || hasOtherRows(element, next, { graph, dropped, domains });
+    if (rewritten.has(element.item.key)) return true;
+    return isSelected(element.object) && hasOtherRows(element, next, { graph, dropped, domains });
   });
   const columns = types.flatMap((type) => columnsOfType(type, graph));
   return new Set(columns.filter((column) => !dropped.has(column)));
@@ -63,10 +71,10 @@ function setsExpression(before: Table, after: Table): boolean {
 
 export function unpackChanges(
   unpacked: ReadonlySet<Element>,
-  after: ReadonlyMap<string, Element>,
-  records: Records,
+  graph: ElementGraph,
+  { after, records }: { readonly after: ReadonlyMap<string, Element>; readonly records: Records },
 ): readonly Change[] {
-  return [...unpacked].flatMap((element): readonly Change[] => {
+  return outermostFirst(unpacked, graph).flatMap((element): readonly Change[] => {
     const { part, item, object, identity } = element;
     if (part.kind !== 'column' || item.structure?.kind !== 'table' || part.column.isInherited) return [];
     const { table } = item.structure;
@@ -77,4 +85,20 @@ export function unpackChanges(
     const sql = `${alterAll(table)} ALTER COLUMN ${name} TYPE ${target}`;
     return [{ object, action: 'alter', isTransactional: true, statements: [{ sql, notes: [rewrites(table)] }] }];
   });
+}
+
+/** A column is changed after the columns that have the row type of its table. */
+function outermostFirst(unpacked: ReadonlySet<Element>, graph: ElementGraph): readonly Element[] {
+  const sorted = new Set<Element>();
+  const seen = new Set<Element>();
+  const visit = (column: Element): void => {
+    if (seen.has(column)) return;
+    seen.add(column);
+    const table = graph.byAddress.get(column.item.key);
+    const outer = table === undefined ? [] : columnsOfType(table, graph);
+    for (const other of outer) if (unpacked.has(other)) visit(other);
+    sorted.add(column);
+  };
+  for (const column of unpacked) visit(column);
+  return [...sorted];
 }

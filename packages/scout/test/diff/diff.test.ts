@@ -140,6 +140,16 @@ test('names select the objects, and what has to be created again with them', asy
   expect(await diff(before, after, 'film', '--no-owner')).toMatchObject({ code: 0, stdout: '' });
 });
 
+test('a table that is not selected changes no column that has its row type', async () => {
+  const schema = (column: string): string =>
+    `create table t (a int${column}); create table u (t t); create table v (a int${column})`;
+  const [before, after] = [await database(schema('')), await database(schema(', b int default 1'))];
+  const { stdout } = await diff(before, after, '--no-owner', 'v');
+  expect(stdout.split('\n').filter((line) => line.startsWith('ALTER'))).toEqual([
+    'ALTER TABLE public.v ADD COLUMN b integer DEFAULT 1;',
+  ]);
+});
+
 test('a column that generated columns use gets another type, with rows in the table', async () => {
   const current = await database(`
     create table price (

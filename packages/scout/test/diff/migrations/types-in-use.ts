@@ -99,6 +99,13 @@ export const typesInUse: readonly Migration[] = [
     values: ['select ((c).t).a::text, ((c).t).d, (c).n from u', [{ a: '1', d: null, n: 5 }]],
   },
   {
+    name: 'row type: tables in columns of tables in columns of tables',
+    before: 'create table t (a int); create table a (t t, n int); create table z (u a, n int)',
+    rows: 'insert into t values (1); insert into a select t, 2 from t; insert into z select a, 3 from a',
+    after: 'create table t (a bigint); create table a (t t, n bigint); create table z (u a, n bigint)',
+    values: ['select ((u).t).a::text, (u).n::text, n::text as m from z', [{ a: '1', n: '2', m: '3' }]],
+  },
+  {
     name: 'row type: the column becomes json',
     before: `create table t (a int, b text); create table u (t t)`,
     rows: `insert into t values (1, 'x'); insert into u select t from t`,
