@@ -100,10 +100,10 @@ export const typesInUse: readonly Migration[] = [
   },
   {
     name: 'row type: tables in columns of tables in columns of tables',
-    before: 'create table t (a int); create table a (t t, n int); create table z (u a, n int)',
-    rows: 'insert into t values (1); insert into a select t, 2 from t; insert into z select a, 3 from a',
-    after: 'create table t (a bigint); create table a (t t, n bigint); create table z (u a, n bigint)',
-    values: ['select ((u).t).a::text, (u).n::text, n::text as m from z', [{ a: '1', n: '2', m: '3' }]],
+    before: 'create table p (a int); create table q (p p, n int); create table r (q q, n int)',
+    rows: 'insert into p values (1); insert into q select p, 2 from p; insert into r select q, 3 from q',
+    after: 'create table p (a bigint); create table q (p p, n bigint); create table r (q q, n bigint)',
+    values: ['select ((q).p).a::text, (q).n::text, n::text as m from r', [{ a: '1', n: '2', m: '3' }]],
   },
   {
     name: 'row type: the column becomes json',
