@@ -6,13 +6,15 @@ import { type DiffStatement, migrate } from '../support/migration.ts';
 import { migrations } from './migrations/all-migrations.ts';
 import type { Migration } from './migrations/migration.ts';
 
-const known = migrations.filter(({ since = 0 }) => since <= serverVersion());
+const known = migrations
+  .filter(({ since = 0 }) => since <= serverVersion())
+  .map((migration) => [migration.name, migration] as const);
 
 test('the names of the migrations are unique', () => {
   expect(new Set(migrations.map(({ name }) => name)).size).toBe(migrations.length);
 });
 
-test.each(known)('$name', async ({ before, rows = '', after, refusal = null, values = null }) => {
+test.each(known)('%s', async (_, { before, rows = '', after, refusal = null, values = null }) => {
   const current = await database(`${before};${rows}`);
   const [wanted, former] = [await database(after), await database(before)];
   const { statements, ...outcome } = await migrate(current, wanted);

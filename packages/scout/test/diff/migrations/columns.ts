@@ -319,6 +319,20 @@ const numbers: readonly Migration[] = [
       values: ['with n as (insert into t default values returning id) select id from n', [{ id: 42 }]],
     },
   ),
+  migration(
+    'serial: becomes identity, with names that need quotes',
+    [
+      `create schema "it's"; create table "it's"."a""b\\" ("c'd;" serial primary key, e int)`,
+      `insert into "it's"."a""b\\" (e) values (1), (2)`,
+      `create schema "it's"; create table "it's"."a""b\\" ("c'd;" int generated always as identity primary key, e int)`,
+    ],
+    {
+      values: [
+        `with n as (insert into "it's"."a""b\\" (e) values (3) returning "c'd;" as id) select id from n`,
+        [{ id: 3 }],
+      ],
+    },
+  ),
   migration('sequence: shared by two tables', [
     'create sequence s; create table t (id int default nextval($$s$$)); create table u (id int)',
     'insert into t default values',

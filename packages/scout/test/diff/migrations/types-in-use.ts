@@ -106,6 +106,16 @@ export const typesInUse: readonly Migration[] = [
     values: ['select ((q).p).a::text, (q).n::text, n::text as m from r', [{ a: '1', n: '2', m: '3' }]],
   },
   {
+    name: 'row type: names that need quotes',
+    before: `create schema "it's"; create table "it's"."a""b[]" ("c'd\\" int, "E f" text); create type "it's"."T." as ("x y" int); create table u ("G;" "it's"."a""b[]", h "it's"."a""b[]"[], i "it's"."T."[])`,
+    rows: `insert into "it's"."a""b[]" values (1, 'x'); insert into u select t, array[t], array[row(5)::"it's"."T."] from "it's"."a""b[]" t`,
+    after: `create schema "it's"; create table "it's"."a""b[]" ("c'd\\" bigint, "E f" text, "new'" int default 1); create type "it's"."T." as ("x y" bigint, "z""" int); create table u ("G;" "it's"."a""b[]", h "it's"."a""b[]"[], i "it's"."T."[])`,
+    values: [
+      `select ("G;")."E f" as a, (h)[1]."E f" as b, (i)[1]."x y"::text as c from u`,
+      [{ a: 'x', b: 'x', c: '5' }],
+    ],
+  },
+  {
     name: 'row type: the column becomes json',
     before: `create table t (a int, b text); create table u (t t)`,
     rows: `insert into t values (1, 'x'); insert into u select t from t`,
