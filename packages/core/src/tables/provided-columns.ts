@@ -2,7 +2,6 @@ import { quoteIdentifier } from '../catalog/quote.ts';
 import type { Value } from '../postgres/port.ts';
 import { Problem, type Query, type QueryInput } from '../ports/ports.ts';
 import type { Endpoint, EndpointParameter, TableEndpoint } from '../endpoints/endpoint.ts';
-import type { BoundValue } from './fragment.ts';
 
 /** A column and its request parameter. */
 export interface ColumnParameter {
@@ -77,9 +76,9 @@ function columnsOf(endpoint: Endpoint): EndpointColumns {
 }
 
 /** Returns the value to write. JSON `null` is stored as such in a column of JSON that is NOT NULL, otherwise as NULL. */
-export function toStoredValue({ facts, parameter, value }: ProvidedColumn): BoundValue {
+export function toStoredValue({ facts, parameter, value }: ProvidedColumn): Value {
   const isJsonNull = value === null && facts.notNull && parameter.type.json === 'json';
-  return { value: isJsonNull ? 'null' : value, source: parameter };
+  return isJsonNull ? 'null' : value;
 }
 
 /** Returns the problem of a request without required columns. */

@@ -1,7 +1,7 @@
 import { parseEntityTags } from '../http/conditional-request.ts';
 import { arrayLiteral } from '../postgres/literal.ts';
 import { Problem, type Query, type QueryInput, type ValueSource } from '../ports/ports.ts';
-import type { Fragment } from './fragment.ts';
+import type { Condition } from './parts/condition.ts';
 import { requireTable, rowAlias } from './provided-columns.ts';
 
 /**
@@ -22,7 +22,7 @@ const source: ValueSource = {
 
 /** The conditions of `If-Match`, and the response if no row fulfils them. */
 export interface IfMatchCondition extends Pick<Query, 'noRowProblem'> {
-  readonly conditions: readonly Fragment[];
+  readonly conditions: readonly Condition[];
 }
 
 /** The header is ignored for relations without row versions. */
@@ -31,10 +31,13 @@ export function ifMatchCondition({ endpoint, request }: QueryInput): IfMatchCond
   if (header === undefined) return { conditions: [] };
   const noRowProblem = new Problem('precondition-failed');
   if (header.trim() === '*') return { conditions: [], noRowProblem };
-  const condition: Fragment = {
-    key: 'xmin',
-    text: (next) => `${rowVersionSql} operator(pg_catalog.=) any (${next()}::pg_catalog.text[])`,
-    values: [{ value: arrayLiteral(parseEntityTags(header)), source }],
+  const tags = arrayLiteral(parseEntityTags(header));
+  const condition: Condition = {
+    kind: 'written',
+    write: (sql) => {
+      const { type } = source;
+      sql.add(`${rowVersionSql} operator(pg_catalog.=) any (`, 'xmin(').bind(tags, type.sql, source, '$').add(')');
+    },
   };
   return { conditions: [condition], noRowProblem };
 }

@@ -1,10 +1,11 @@
 import type { Query, QueryBuilder, QueryInput } from '../ports/ports.ts';
 import type { Endpoint, Listing } from '../endpoints/endpoint.ts';
 import { buildSelectList } from '../endpoints/statement.ts';
-import { checkConditionCount, equalityConditions, whereClause } from './condition.ts';
-import { type Fragment, joinFragments, textFragment, toStatement } from './fragment.ts';
+import { checkConditionCount, equalityConditions } from './condition.ts';
 import { parseColumnFilters } from './listing/column-filters.ts';
-import { parsePage } from './listing/page.ts';
+import { parsePage, writeListingPage } from './listing/page.ts';
+import { type Condition, writeWhere } from './parts/condition.ts';
+import { SqlText } from './parts/sql-text.ts';
 import {
   aliasedTable,
   coversKey,
@@ -22,26 +23,29 @@ export const buildSelect: QueryBuilder = (input) => {
   if (listing !== null) return buildListing(input, listing);
   const provided = listProvidedColumns(input);
   const conditions = checkConditionCount(equalityConditions(provided));
-  const statement = joinFragments([selectFrom(input.endpoint), whereClause(conditions)], '');
-  return {
-    ...toStatement('select', statement),
-    ...choosePlanMode(input.endpoint, provided, statement.values.length),
-  };
+  const statement = selectRows(input.endpoint, conditions).finish('select');
+  return { ...statement, ...choosePlanMode(input.endpoint, provided, statement.values.length) };
 };
 
-function selectFrom(endpoint: Endpoint): Fragment {
-  return textFragment('', () => `select ${buildSelectList(endpoint, rowAlias)} from ${aliasedTable(endpoint)}`);
+function selectRows(endpoint: Endpoint, conditions: readonly Condition[]): SqlText {
+  const sql = new SqlText().addLazily(
+    () => `select ${buildSelectList(endpoint, rowAlias)} from ${aliasedTable(endpoint)}`,
+    '',
+  );
+  writeWhere(sql, conditions);
+  return sql;
 }
 
 function buildListing(input: QueryInput, listing: Listing): Query {
   const { endpoint } = input;
   const { conditions, equal } = parseColumnFilters(listProvidedColumns(input), endpoint.queryStringNullHandling);
   const page = parsePage(input, listing);
-  const where = whereClause([...checkConditionCount(conditions), ...page.after]);
-  const statement = joinFragments([selectFrom(endpoint), where, page.order, page.limit], '');
+  const sql = selectRows(endpoint, [...checkConditionCount(conditions), ...page.after]);
+  writeListingPage(sql, page);
+  const statement = sql.finish('select');
   const onlyEqualities = page.after.length === 0 && equal.length === conditions.length;
   return {
-    ...toStatement('select', statement),
+    ...statement,
     ...choosePlanMode(endpoint, onlyEqualities ? equal : [], statement.values.length),
     ...buildHeaderQuery(input, conditions, equal),
   };
@@ -50,19 +54,19 @@ function buildListing(input: QueryInput, listing: Listing): Query {
 /** A response header whose value is an SQL expression. */
 interface QueryHeader {
   readonly name: string;
-  readonly value: Fragment;
+  readonly write: (sql: SqlText) => void;
 }
 
 function buildHeaderQuery(
   input: QueryInput,
-  conditions: readonly Fragment[],
+  conditions: readonly Condition[],
   equal: readonly ProvidedColumn[],
 ): Pick<Query, 'headerQuery'> {
   const headers = [...countHeaders(input, conditions), ...versionHeaders(input, conditions, equal)];
   if (headers.length === 0) return {};
-  const values = headers.map(({ value }) => value);
-  const statement = joinFragments([textFragment('', 'select '), joinFragments(values, ', ')], '');
-  return { headerQuery: { ...toStatement('head', statement), names: headers.map(({ name }) => name) } };
+  const sql = new SqlText().add('select ', '');
+  for (const [index, { write }] of headers.entries()) write(index === 0 ? sql : sql.add(', '));
+  return { headerQuery: { ...sql.finish('head'), names: headers.map(({ name }) => name) } };
 }
 
 /** `Prefer: count=exact` (RFC 7240). */
@@ -70,13 +74,19 @@ const preferCount = /(?:^|[\s,;])count\s*=\s*"?exact"?(?=$|[\s,;])/i;
 
 const onlyVersion = `case when pg_catalog.count(*) operator(pg_catalog.=) 1 then pg_catalog.min(${rowVersionSql}) end`;
 
-function countHeaders({ endpoint, request }: QueryInput, conditions: readonly Fragment[]): readonly QueryHeader[] {
+function countHeaders({ endpoint, request }: QueryInput, conditions: readonly Condition[]): readonly QueryHeader[] {
   const prefer = request.header('prefer');
   if (prefer === undefined || !preferCount.test(prefer)) return [];
-  const count = textFragment('count', () => `(select pg_catalog.count(*) from ${aliasedTable(endpoint)}`);
   return [
-    { name: 'x-total-count', value: joinFragments([count, whereClause(conditions), textFragment('', ')')], '') },
-    { name: 'preference-applied', value: textFragment('', "'count=exact'") },
+    {
+      name: 'x-total-count',
+      write: (sql) => {
+        sql.addLazily(() => `(select pg_catalog.count(*) from ${aliasedTable(endpoint)}`, 'count(');
+        writeWhere(sql, conditions);
+        sql.add(')');
+      },
+    },
+    { name: 'preference-applied', write: (sql) => sql.add("'count=exact'") },
   ];
 }
 
@@ -86,10 +96,18 @@ function countHeaders({ endpoint, request }: QueryInput, conditions: readonly Fr
  */
 function versionHeaders(
   { endpoint }: QueryInput,
-  conditions: readonly Fragment[],
+  conditions: readonly Condition[],
   equal: readonly ProvidedColumn[],
 ): readonly QueryHeader[] {
   if (!requireTable(endpoint).versioned || !coversKey(endpoint, equal)) return [];
-  const version = textFragment('version', () => `(select ${onlyVersion} from ${aliasedTable(endpoint)}`);
-  return [{ name: 'etag', value: joinFragments([version, whereClause(conditions), textFragment('', ')')], '') }];
+  return [
+    {
+      name: 'etag',
+      write: (sql) => {
+        sql.addLazily(() => `(select ${onlyVersion} from ${aliasedTable(endpoint)}`, 'version(');
+        writeWhere(sql, conditions);
+        sql.add(')');
+      },
+    },
+  ];
 }

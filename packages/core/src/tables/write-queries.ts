@@ -2,9 +2,10 @@ import { quoteIdentifier } from '../catalog/quote.ts';
 import { Problem, type Query, type QueryBuilder, type QueryInput } from '../ports/ports.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { buildColumnList, buildSelectList, convertQuery } from '../endpoints/statement.ts';
-import { checkConditionCount, equalityConditions, whereClause } from './condition.ts';
-import { type Fragment, joinFragments, textFragment, toStatement } from './fragment.ts';
+import { checkConditionCount, equalityConditions } from './condition.ts';
 import { isSettable } from './operations.ts';
+import { type Condition, writeWhere } from './parts/condition.ts';
+import { type FinishedStatement, SqlText } from './parts/sql-text.ts';
 import {
   aliasedTable,
   type ColumnParameter,
@@ -30,28 +31,28 @@ export function createInsertBuilder(conflictAction: 'nothing' | 'update' | null)
     const columns = listColumnParameters(endpoint);
     checkRequiredColumns(columns, provided, conflictAction !== null);
     if (provided.length === 0) throw missingColumn(columns, 'Give at least one column of the row');
-    const into = textFragment('', () => `insert into ${aliasedTable(endpoint)}`);
-    const end = textFragment(
-      '',
-      () => `${conflictClause(conflictAction, endpoint, provided)}${returningClause(endpoint, {})}`,
-    );
-    return toStatement('insert', convertRows(endpoint, joinFragments([into, valuesClause(provided), end], '')));
+    const sql = new SqlText().addLazily(() => `insert into ${aliasedTable(endpoint)}`, '');
+    writeValues(sql, provided);
+    sql.addLazily(() => `${conflictClause(conflictAction, endpoint, provided)}${returningClause(endpoint, {})}`, '');
+    return convertRows(endpoint, sql.finish('insert'));
   };
 }
 
-function valuesClause(provided: readonly ProvidedColumn[]): Fragment {
-  const columns = textFragment(
-    '',
-    () => ` (${provided.map(columnName).join(', ')})${overridingClause(provided)} values (`,
-  );
-  return joinFragments([columns, joinFragments(provided.map(placeholder), ', '), textFragment('', ')')], '');
+function writeValues(sql: SqlText, provided: readonly ProvidedColumn[]): void {
+  sql.addLazily(() => ` (${provided.map(columnName).join(', ')})${overridingClause(provided)} values (`, '');
+  for (const [index, column] of provided.entries()) {
+    if (index > 0) sql.add(', ', '');
+    writeStoredValue(sql, column);
+  }
+  sql.add(')', '');
 }
 
 const columnName = ({ facts }: ColumnParameter): string => quoteIdentifier(facts.name);
 
-function placeholder(column: ProvidedColumn): Fragment {
+/** The positions of the columns are the key of a write: they are in order, and decide the text. */
+function writeStoredValue(sql: SqlText, column: ProvidedColumn): void {
   const { position, type } = column.parameter;
-  return { key: `${position}`, text: (next) => `${next()}::${type.sql}`, values: [toStoredValue(column)] };
+  sql.bind(toStoredValue(column), type.sql, column.parameter, `${position},`);
 }
 
 /** @throws Problem `missing-column` without the columns that have no default, or those of the key, which ON CONFLICT needs */
@@ -106,15 +107,13 @@ export const buildUpdate: QueryBuilder = (input) => {
     const missing = columns.filter(({ facts }) => !facts.key);
     throw missingColumn(missing, 'Give at least one column to set');
   }
-  const update = textFragment('', () => `update ${aliasedTable(endpoint)} set `);
-  const set = [update, joinFragments(updated.map(assignment), ', ')];
-  return finishChange('update', input, { start: set, keys, conditions: equalityConditions(keys) });
+  const sql = new SqlText().addLazily(() => `update ${aliasedTable(endpoint)} set `, '');
+  for (const [index, column] of updated.entries()) {
+    sql.addLazily(() => `${index === 0 ? '' : ', '}${columnName(column)} = `, '');
+    writeStoredValue(sql, column);
+  }
+  return finishChange('update', input, { sql, keys, conditions: equalityConditions(keys) });
 };
-
-function assignment(column: ProvidedColumn): Fragment {
-  const value = placeholder(column);
-  return { ...value, text: (next) => `${columnName(column)} = ${value.text(next)}` };
-}
 
 /**
  * Builds a DELETE of the rows that equal all provided columns.
@@ -129,30 +128,31 @@ export const buildDelete: QueryBuilder = (input) => {
         'Give at least one column in the query string. A comment on the table with the line "allow_unfiltered_delete" lets a delete without any delete every row.',
     });
   }
-  const start = [textFragment('', () => `delete from ${aliasedTable(endpoint)}`)];
+  const sql = new SqlText().addLazily(() => `delete from ${aliasedTable(endpoint)}`, '');
   const conditions = checkConditionCount(equalityConditions(provided));
-  return finishChange('delete', input, { start, keys: provided, conditions });
+  return finishChange('delete', input, { sql, keys: provided, conditions });
 };
 
 interface Change {
   /** The statement up to its WHERE clause. */
-  readonly start: readonly Fragment[];
+  readonly sql: SqlText;
   /** The columns that select the rows. */
   readonly keys: readonly ProvidedColumn[];
-  readonly conditions: readonly Fragment[];
+  readonly conditions: readonly Condition[];
 }
 
 /** Adds the WHERE clause with `If-Match`, and the RETURNING clause. */
-function finishChange(prefix: string, input: QueryInput, { start, keys, conditions }: Change): Query {
+function finishChange(prefix: string, input: QueryInput, { sql, keys, conditions }: Change): Query {
   const { endpoint } = input;
   const { conditions: ifMatch, ...precondition } = ifMatchCondition(input);
   const noRow = precondition.noRowProblem === undefined ? findMissingRow(endpoint, keys) : precondition;
-  const returning = textFragment(noRow.noRowProblem === undefined ? '' : 'counted', () =>
-    returningClause(endpoint, noRow),
-  );
-  const statement = joinFragments([...start, whereClause([...conditions, ...ifMatch]), returning], '');
-  const query = toStatement(prefix, convertRows(endpoint, statement));
-  return { ...query, ...choosePlanMode(endpoint, keys, keys.length), ...noRow };
+  writeWhere(sql, [...conditions, ...ifMatch]);
+  sql.addLazily(() => returningClause(endpoint, noRow), noRow.noRowProblem === undefined ? '' : ' counted');
+  return {
+    ...convertRows(endpoint, sql.finish(prefix)),
+    ...choosePlanMode(endpoint, keys, keys.length),
+    ...noRow,
+  };
 }
 
 /** Returns the problem of a complete key that no row has. Rows that row level security hides are no rows. */
@@ -183,7 +183,7 @@ function convertsOutside({ citus, result, raw }: Endpoint): boolean {
   return result.columns.some(({ type }) => type.json === 'converted');
 }
 
-function convertRows(endpoint: Endpoint, statement: Fragment): Fragment {
+function convertRows(endpoint: Endpoint, statement: FinishedStatement): FinishedStatement {
   if (!convertsOutside(endpoint)) return statement;
-  return { ...statement, text: (next) => convertQuery(endpoint, statement.text(next)) };
+  return { ...statement, sql: () => convertQuery(endpoint, statement.sql()) };
 }

@@ -1,11 +1,11 @@
 import { arrayLiteral } from '../../postgres/literal.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import { castIfNeeded, comparisonSql, equalityCondition, resolveComparison } from '../condition.ts';
-import { type Fragment, textFragment } from '../fragment.ts';
-import { columnReference, invalidParameter, type ProvidedColumn } from '../provided-columns.ts';
+import { compareColumn, equalityCondition, inequalityCondition, operandOf } from '../condition.ts';
+import { type Condition, isState, states } from '../parts/condition.ts';
+import { invalidParameter, type ProvidedColumn } from '../provided-columns.ts';
 
 export interface ColumnFilters {
-  readonly conditions: readonly Fragment[];
+  readonly conditions: readonly Condition[];
   /** The columns that must equal one value. */
   readonly equal: readonly ProvidedColumn[];
 }
@@ -22,7 +22,7 @@ type NullHandling = Endpoint['queryStringNullHandling'];
  * must equal; `eq.` precedes a value that looks like a filter. Path parameters are always values.
  */
 export function parseColumnFilters(provided: readonly ProvidedColumn[], nullHandling: NullHandling): ColumnFilters {
-  const conditions: Fragment[] = [];
+  const conditions: Condition[] = [];
   const equal: ProvidedColumn[] = [];
   for (const column of provided) {
     for (const text of listTexts(column)) {
@@ -30,12 +30,12 @@ export function parseColumnFilters(provided: readonly ProvidedColumn[], nullHand
       if (match === null || (match[1] === undefined && match[2] === 'eq')) {
         const equalColumn = { ...column, value: match === null ? text : parseOperand(match[3]!, column, nullHandling) };
         equal.push(equalColumn);
-        conditions.push(equalityCondition(equalColumn, '=', equalColumn.value));
+        conditions.push(equalityCondition(equalColumn, equalColumn.value));
         continue;
       }
       const operand = parseOperand(match[3]!, column, nullHandling);
       const condition = operatorCondition(column, match[2]!, operand);
-      conditions.push(match[1] === undefined ? condition : negate(condition));
+      conditions.push(match[1] === undefined ? condition : { kind: 'not', condition });
     }
   }
   return { conditions, equal };
@@ -53,16 +53,12 @@ function parseOperand(text: string, { parameter }: ProvidedColumn, nullHandling:
   return nullHandling === 'nullLiteral' && text.toLowerCase() === 'null' ? null : text;
 }
 
-function negate({ key, text, values }: Fragment): Fragment {
-  return { key: `not ${key}`, text: (next) => `not (${text(next)})`, values };
-}
-
-function operatorCondition(column: ProvidedColumn, operator: string, operand: string | null): Fragment {
+function operatorCondition(column: ProvidedColumn, operator: string, operand: string | null): Condition {
   switch (operator) {
     case 'eq':
-      return equalityCondition(column, '=', operand);
+      return equalityCondition(column, operand);
     case 'neq':
-      return equalityCondition(column, '<>', operand);
+      return inequalityCondition(column, operand);
     case 'in':
       return inCondition(column, operand ?? '');
     case 'is':
@@ -79,34 +75,27 @@ function orderCondition(
   column: ProvidedColumn,
   operator: (typeof orderOperators)[keyof typeof orderOperators],
   value: string | null,
-): Fragment {
+): Condition {
   const { facts, parameter } = column;
-  const { position, type, key } = parameter;
+  const { type, key } = parameter;
   if (facts.comparison !== 'ordered')
     throw invalidParameter(parameter, `"${key}" is ${type.display}, which has no order.`);
-  return {
-    key: `${position}${operator}`,
-    text: (next) => comparisonSql(column, operator, `${next()}::${type.sql}`),
-    values: [{ value, source: parameter }],
-  };
+  return compareColumn(column, operator, value);
 }
 
 /** `*` is the wildcard, since `%` must be encoded in a URL. Columns of other types than text are compared as text. */
-function likeCondition(column: ProvidedColumn, operator: 'like' | 'ilike', pattern: string): Fragment {
-  const { parameter } = column;
-  const operation = resolveComparison(column, operator === 'like' ? '~~' : '~~*');
-  const reference = castIfNeeded(operation.type, columnReference(column));
-  const source = { ...parameter, type: { sql: 'pg_catalog.text', display: 'a pattern' } };
+function likeCondition(column: ProvidedColumn, operator: 'like' | 'ilike', pattern: string): Condition {
+  const type = 'pg_catalog.text';
   return {
-    key: `${parameter.position}${operator}`,
-    text: (next) => `${reference} ${operation.operator} ${castIfNeeded(operation.type, `${next()}::pg_catalog.text`)}`,
-    values: [{ value: pattern.replaceAll('*', '%'), source }],
+    ...compareColumn(column, operator === 'like' ? '~~' : '~~*', pattern.replaceAll('*', '%')),
+    type,
+    source: { ...column.parameter, type: { sql: type, display: 'a pattern' } },
   };
 }
 
-function inCondition(column: ProvidedColumn, list: string): Fragment {
+function inCondition(column: ProvidedColumn, list: string): Condition {
   const { facts, parameter } = column;
-  const { position, type, key } = parameter;
+  const { type, key } = parameter;
   const items = parseList(list);
   if (items === null) {
     throw invalidParameter(
@@ -116,16 +105,10 @@ function inCondition(column: ProvidedColumn, list: string): Fragment {
   }
   if (facts.comparison === 'none')
     throw invalidParameter(parameter, `"${key}" is ${type.display}, which in. cannot compare.`);
-  const operation = resolveComparison(column, '=');
-  const reference = castIfNeeded(operation.type, columnReference(column));
-  const source = { ...parameter, type: { sql: `${type.sql}[]`, display: `a list of ${type.display}` } };
   return {
-    key: `${position}in`,
-    text: (next) => {
-      const array = castIfNeeded(operation.type, `${next()}::${type.sql}[]`, '[]');
-      return `${reference} ${operation.operator} any (${array})`;
-    },
-    values: [{ value: arrayLiteral(items, type.delimiter), source }],
+    ...compareColumn(column, '=', arrayLiteral(items, type.delimiter)),
+    quantifier: 'any',
+    source: { ...parameter, type: { sql: `${type.sql}[]`, display: `a list of ${type.display}` } },
   };
 }
 
@@ -147,22 +130,13 @@ function parseList(text: string): readonly string[] | null {
   }
 }
 
-const states = {
-  null: 'is null',
-  not_null: 'is not null',
-  true: 'is true',
-  false: 'is false',
-  unknown: 'is unknown',
-} as const;
-
-function isCondition(column: ProvidedColumn, value: string): Fragment {
+function isCondition(column: ProvidedColumn, value: string): Condition {
   const { parameter } = column;
-  const { position, type, key } = parameter;
+  const { type, key } = parameter;
   const state = value.toLowerCase();
-  if (!Object.hasOwn(states, state))
-    throw invalidParameter(parameter, `"${key}": is. takes ${Object.keys(states).join(', ')}.`);
+  if (!isState(state)) throw invalidParameter(parameter, `"${key}": is. takes ${Object.keys(states).join(', ')}.`);
   if (!state.endsWith('null') && type.json !== 'boolean') {
     throw invalidParameter(parameter, `"${key}" is ${type.display}: is.${state} is for boolean columns.`);
   }
-  return textFragment(`${position}is ${state}`, `${columnReference(column)} ${states[state as keyof typeof states]}`);
+  return { kind: 'state', operand: operandOf(column), state };
 }

@@ -1,88 +1,76 @@
 import type { Value } from '../../postgres/port.ts';
-import { castIfNeeded, comparisonSql, resolveComparison } from '../condition.ts';
-import { type Fragment, joinFragments, textFragment } from '../fragment.ts';
-import { columnReference } from '../provided-columns.ts';
-import { type OrderTerm, orderTermKey } from './order.ts';
+import { compareColumn, equalityCondition, operationOf } from '../condition.ts';
+import { type Condition, writeCondition, writeConditions } from '../parts/condition.ts';
+import type { SqlText } from '../parts/sql-text.ts';
+import type { OrderTerm } from './order.ts';
 
 /** An order term, and its value in the last row of the previous page. */
 export interface KeysetValue extends OrderTerm {
   readonly value: Value;
 }
 
-/** Returns the condition of keyset pagination: the rows after the given one. */
-export function afterRow(keyset: readonly KeysetValue[]): Fragment {
+/** Returns the conditions of keyset pagination: the rows after the given one. */
+export function afterRow(keyset: readonly KeysetValue[]): readonly Condition[] {
   const [first] = keyset;
   const uniform = keyset.every(({ column, descending }) => column.facts.notNull && descending === first!.descending);
-  if (!uniform) return compareTermByTerm(keyset);
-  const operators = new Set(keyset.map(({ column }) => resolveComparison(column, '>').operator));
+  const termByTerm: Condition = { kind: 'written', write: (sql) => writeTermByTerm(sql, keyset) };
+  if (!uniform) return [termByTerm];
+  const operators = new Set(keyset.map(({ column }) => operationOf(column, '>').operator));
   return operators.size === 1
-    ? compareRows(keyset)
-    : joinFragments([notBefore(first!), compareTermByTerm(keyset)], ' and ');
+    ? [{ kind: 'written', write: (sql) => writeRows(sql, keyset) }]
+    : [notBefore(first!), termByTerm];
 }
-
-const keysetKey = (kind: string, keyset: readonly KeysetValue[]): string =>
-  `${kind}(${keyset.map((entry) => `${orderTermKey(entry)}${entry.value === null ? '0' : ''}`).join(' ')})`;
 
 /** `(a, b) > ($1, $2)`, which an index on these columns supports. */
-function compareRows(keyset: readonly KeysetValue[]): Fragment {
-  const operations = keyset.map(({ column, descending }) => resolveComparison(column, descending ? '<' : '>'));
-  const columns = keyset.map(({ column }, index) => castIfNeeded(operations[index]!.type, columnReference(column)));
-  return {
-    key: keysetKey('row', keyset),
-    text: (next) => {
-      const values = keyset.map((entry, index) => castIfNeeded(operations[index]!.type, placeholder(entry, next())));
-      return `(${columns.join(', ')}) ${operations[0]!.operator} (${values.join(', ')})`;
-    },
-    values: keyset.map(boundValue),
-  };
-}
-
-/** Repeats what `compareTermByTerm` implies, as a condition that an index on the first column supports. */
-function notBefore(first: KeysetValue): Fragment {
-  return {
-    key: 'from',
-    text: (next) => comparisonSql(first.column, first.descending ? '<=' : '>=', placeholder(first, next())),
-    values: [boundValue(first)],
-  };
-}
-
-/** `a > $1 or (a = $2 and b < $3)`, for orders with several directions or with NULLs. */
-function compareTermByTerm(keyset: readonly KeysetValue[]): Fragment {
-  const alternatives = keyset.map((entry, index) => {
-    const all = joinFragments([...keyset.slice(0, index).map(equals), comesAfter(entry)], ' and ');
-    return { ...all, text: (next: () => string) => `(${all.text(next)})` };
+function writeRows(sql: SqlText, keyset: readonly KeysetValue[]): void {
+  const symbol = keyset[0]!.descending ? '<' : '>';
+  const terms = keyset.map(({ column, operand, value }) => {
+    const { type, operator } = operationOf(column, symbol);
+    return { parameter: column.parameter, operand, value, operator, cast: type === null ? '' : `::${type}` };
   });
-  const any = joinFragments(alternatives, ' or ');
-  return { key: keysetKey('each', keyset), text: (next) => `(${any.text(next)})`, values: any.values };
+  let separator = '(';
+  for (const { operand, cast } of terms) {
+    sql.add(separator).add(operand.sql, operand.key).add(cast, '');
+    separator = ', ';
+  }
+  sql.add(`) ${terms[0]!.operator} `, `)${symbol}`);
+  separator = '(';
+  for (const { parameter, value, cast } of terms) {
+    sql.add(separator).bind(value, parameter.type.sql, parameter, '$').add(cast, '');
+    separator = ', ';
+  }
+  sql.add(')');
 }
 
-const placeholder = ({ column }: KeysetValue, next: string): string => `${next}::${column.parameter.type.sql}`;
-const boundValue = ({ column, value }: KeysetValue): Fragment['values'][number] => ({
-  value,
-  source: column.parameter,
-});
-
-function equals(entry: KeysetValue): Fragment {
-  if (entry.value === null) return textFragment('', `${columnReference(entry.column)} is null`);
-  return {
-    key: '',
-    text: (next) => comparisonSql(entry.column, '=', placeholder(entry, next())),
-    values: [boundValue(entry)],
-  };
+/** Repeats what `writeTermByTerm` implies, as a condition that an index on the first column supports. */
+function notBefore({ column, descending, value }: KeysetValue): Condition {
+  return compareColumn(column, descending ? '<=' : '>=', value);
 }
 
-function comesAfter(entry: KeysetValue): Fragment {
-  const { column, descending, nullsFirst, value } = entry;
-  const reference = columnReference(column);
-  if (value === null) return textFragment('', nullsFirst ? `${reference} is not null` : 'false');
-  const operator = descending ? '<' : '>';
-  const includesNulls = !nullsFirst && !column.facts.notNull;
-  return {
-    key: '',
-    text: (next) => {
-      const comparison = comparisonSql(column, operator, placeholder(entry, next()));
-      return includesNulls ? `(${comparison} or ${reference} is null)` : comparison;
-    },
-    values: [boundValue(entry)],
-  };
+/** `(a > $1) or (a = $2 and b < $3)`, for orders with several directions or with NULLs. */
+function writeTermByTerm(sql: SqlText, keyset: readonly KeysetValue[]): void {
+  const equal = keyset.map(({ column, value }) => equalityCondition(column, value));
+  for (const [index, entry] of keyset.entries()) {
+    sql.add(index === 0 ? '((' : ' or (');
+    for (const condition of equal.slice(0, index)) {
+      writeCondition(sql, condition);
+      sql.add(' and ');
+    }
+    writeComesAfter(sql, entry);
+    sql.add(')');
+  }
+  sql.add(')');
+}
+
+function writeComesAfter(sql: SqlText, { column, operand, descending, nullsFirst, value }: KeysetValue): void {
+  if (value === null) {
+    if (nullsFirst) writeCondition(sql, { kind: 'state', operand, state: 'not_null' });
+    else sql.add('false');
+    return;
+  }
+  const comparison = compareColumn(column, descending ? '<' : '>', value);
+  if (nullsFirst || column.facts.notNull) return writeCondition(sql, comparison);
+  sql.add('(');
+  writeConditions(sql, [comparison, { kind: 'state', operand, state: 'null' }], ' or ');
+  sql.add(')');
 }

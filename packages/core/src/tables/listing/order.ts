@@ -1,13 +1,12 @@
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
 import { Problem } from '../../ports/ports.ts';
-import { maxConditions } from '../condition.ts';
-import { type ColumnParameter, columnReference, invalidParameter, listColumnParameters } from '../provided-columns.ts';
+import { maxConditions, operandOf } from '../condition.ts';
+import type { Order } from '../parts/order.ts';
+import { type ColumnParameter, invalidParameter, listColumnParameters } from '../provided-columns.ts';
 
 /** A column of the ORDER BY clause. */
-export interface OrderTerm {
+export interface OrderTerm extends Order {
   readonly column: ColumnParameter;
-  readonly descending: boolean;
-  readonly nullsFirst: boolean;
 }
 
 /** `name.desc.nullslast`. A name with a comma, or one that ends like a direction, is in quotes. */
@@ -36,7 +35,11 @@ export function parseOrder(
     ordered.add(column);
   }
   const keys = columns.filter((column) => column.facts.key && !ordered.has(column));
-  return [...terms, ...keys.map((column) => ({ column, descending: false, nullsFirst: false }))];
+  return [...terms, ...keys.map((column) => orderTerm(column, false, false))];
+}
+
+function orderTerm(column: ColumnParameter, descending: boolean, nullsFirst: boolean): OrderTerm {
+  return { column, operand: operandOf(column), descending, nullsFirst };
 }
 
 function parseTerms(
@@ -53,7 +56,7 @@ function parseTerms(
     const name = quoted?.replaceAll(/\\(.)/gs, '$1') ?? unquoted!.trim();
     const descending = direction?.toLowerCase() === 'desc';
     const nullsFirst = nulls === undefined ? descending : nulls.toLowerCase() === 'first';
-    terms.push({ column: findColumn(name, columns, parameter), descending, nullsFirst });
+    terms.push(orderTerm(findColumn(name, columns, parameter), descending, nullsFirst));
     if (comma === '') return terms;
     position += whole.length;
   }
@@ -74,14 +77,4 @@ function unknownColumn(name: string, parameter: EndpointParameter): Problem {
     parameter,
     `"${parameter.key}" names ${JSON.stringify(name.slice(0, 80))}, which is no column; write column.asc or column.desc, and .nullsfirst or .nullslast behind it.`,
   );
-}
-
-export function orderTermKey({ column, descending, nullsFirst }: OrderTerm): string {
-  return `${column.parameter.position}${descending ? 'd' : 'a'}${nullsFirst ? 'f' : 'l'}`;
-}
-
-/** Omits the default position of NULLs, so that the text matches the order of an index. */
-export function orderTermSql({ column, descending, nullsFirst }: OrderTerm): string {
-  const nulls = nullsFirst === descending ? '' : ` nulls ${nullsFirst ? 'first' : 'last'}`;
-  return `${columnReference(column)}${descending ? ' desc' : ''}${nulls}`;
 }

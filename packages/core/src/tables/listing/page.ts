@@ -1,16 +1,24 @@
 import type { Value } from '../../postgres/port.ts';
 import type { QueryInput } from '../../ports/ports.ts';
 import type { EndpointParameter, Listing } from '../../endpoints/endpoint.ts';
-import { type Fragment, joinFragments, textFragment } from '../fragment.ts';
+import type { Condition } from '../parts/condition.ts';
+import { writeOrder } from '../parts/order.ts';
+import { type Page, type RowCount, writePage } from '../parts/page.ts';
+import type { SqlText } from '../parts/sql-text.ts';
 import { invalidParameter } from '../provided-columns.ts';
 import { afterRow } from './keyset.ts';
-import { orderTermKey, orderTermSql, type OrderTerm, parseOrder } from './order.ts';
+import { type OrderTerm, parseOrder } from './order.ts';
 
 /** The order and the page of a listing. */
-export interface Page {
-  readonly after: readonly Fragment[];
-  readonly order: Fragment;
-  readonly limit: Fragment;
+export interface ListingPage extends Page {
+  readonly after: readonly Condition[];
+  readonly order: readonly OrderTerm[];
+}
+
+/** Writes ORDER BY, LIMIT and OFFSET. */
+export function writeListingPage(sql: SqlText, page: ListingPage): void {
+  writeOrder(sql, page.order);
+  writePage(sql, page);
 }
 
 /** A parameter of the listing, and its value in the request. */
@@ -20,7 +28,7 @@ interface ListingParameter {
 }
 
 /** @throws Problem `invalid-parameter` */
-export function parsePage(input: QueryInput, listing: Listing): Page {
+export function parsePage(input: QueryInput, listing: Listing): ListingPage {
   const read = (position: number): ListingParameter => readListingParameter(input, position);
   const order = read(listing.order);
   const terms = parseOrder(input.endpoint, order.parameter, order.value);
@@ -28,8 +36,9 @@ export function parsePage(input: QueryInput, listing: Listing): Page {
   checkLimit(limit, listing.maxLimit);
   return {
     after: afterConditions(read(listing.after), terms),
-    order: orderClause(terms),
-    limit: joinFragments([limitClause(limit, listing.defaultLimit), offsetClause(read(listing.offset))], ''),
+    order: terms,
+    limit: limit.value === null ? listing.defaultLimit : rowCount(limit.parameter, limit.value),
+    offset: readOffset(read(listing.offset)),
   };
 }
 
@@ -44,17 +53,8 @@ function readListingParameter({ endpoint, parameters, values }: QueryInput, posi
   return { parameter, value: value === null || typeof value === 'string' ? value : Buffer.from(value).toString() };
 }
 
-function orderClause(terms: readonly OrderTerm[]): Fragment {
-  if (terms.length === 0) return textFragment('', '');
-  return {
-    key: `order ${terms.map(orderTermKey).join(' ')}`,
-    text: () => ` order by ${terms.map(orderTermSql).join(', ')}`,
-    values: [],
-  };
-}
-
 /** Requires one `after` per order term, the key included: the values of the last row of the previous page. */
-function afterConditions({ parameter, value }: ListingParameter, terms: readonly OrderTerm[]): readonly Fragment[] {
+function afterConditions({ parameter, value }: ListingParameter, terms: readonly OrderTerm[]): readonly Condition[] {
   if (value === null) return [];
   const texts = parseTextArray(value);
   const names = terms.map(({ column }) => column.parameter.key);
@@ -70,7 +70,7 @@ function afterConditions({ parameter, value }: ListingParameter, terms: readonly
       `"${parameter.key}" takes one value each of ${names.join(', ')}: give it ${terms.length} times, with the values of the last row of the previous page, in this order.`,
     );
   }
-  return [afterRow(terms.map((term, index) => ({ ...term, value: parseKeysetValue(texts[index]!, term) })))];
+  return afterRow(terms.map((term, index) => ({ ...term, value: parseKeysetValue(texts[index]!, term) })));
 }
 
 /** Parses a PostgreSQL text array as `arrayLiteral` writes it: each item in quotes, or NULL. */
@@ -98,21 +98,10 @@ function checkRowCount(parameter: EndpointParameter, value: string): void {
   if (!digits.test(value)) throw invalidParameter(parameter, `"${parameter.key}" takes a number of rows.`);
 }
 
-function limitClause({ parameter, value }: ListingParameter, defaultLimit: number): Fragment {
-  if (value === null) return textFragment('', ` limit ${defaultLimit}`);
-  return rowCountClause('limit', parameter, value);
-}
-
-function offsetClause({ parameter, value }: ListingParameter): Fragment {
-  if (value === null) return textFragment('', '');
+function readOffset({ parameter, value }: ListingParameter): RowCount | null {
+  if (value === null) return null;
   checkRowCount(parameter, value);
-  return rowCountClause('offset', parameter, value);
+  return rowCount(parameter, value);
 }
 
-function rowCountClause(keyword: string, parameter: EndpointParameter, value: string): Fragment {
-  return {
-    key: keyword,
-    text: (next) => ` ${keyword} ${next()}::pg_catalog.int8`,
-    values: [{ value, source: parameter }],
-  };
-}
+const rowCount = (source: EndpointParameter, count: string): RowCount => ({ count, source });

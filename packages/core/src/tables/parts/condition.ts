@@ -1,0 +1,112 @@
+import type { Value } from '../../postgres/port.ts';
+import type { ValueSource } from '../../ports/ports.ts';
+import type { Operation } from './operation.ts';
+import type { SqlText } from './sql-text.ts';
+
+/** A value of a row, in SQL. */
+export interface Operand {
+  readonly sql: string;
+  /** Tells the operand from the others of the endpoint. */
+  readonly key: string;
+}
+
+/** A condition on a row as data: several statements of a request have the same conditions. */
+export type Condition = Comparison | StateTest | Negation | WrittenCondition;
+
+/** `column operator value` */
+export interface Comparison {
+  readonly kind: 'comparison';
+  readonly operand: Operand;
+  readonly symbol: string;
+  readonly operation: Operation;
+  readonly value: Value;
+  /** The type of the value in SQL, and that of its elements with a quantifier. */
+  readonly type: string;
+  readonly source: ValueSource;
+  /** Compares with the elements of an array. */
+  readonly quantifier: 'any' | 'all' | null;
+}
+
+/** `column is null` */
+export interface StateTest {
+  readonly kind: 'state';
+  readonly operand: Operand;
+  readonly state: State;
+}
+
+export interface Negation {
+  readonly kind: 'not';
+  readonly condition: Condition;
+}
+
+/** A condition that its owner writes. */
+export interface WrittenCondition {
+  readonly kind: 'written';
+  readonly write: (sql: SqlText) => void;
+}
+
+export const states = {
+  null: 'is null',
+  not_null: 'is not null',
+  true: 'is true',
+  false: 'is false',
+  unknown: 'is unknown',
+} as const;
+
+export type State = keyof typeof states;
+
+export function isState(word: string): word is State {
+  return Object.hasOwn(states, word);
+}
+
+/** Writes ` where …`; nothing without conditions. */
+export function writeWhere(sql: SqlText, conditions: readonly Condition[]): void {
+  if (conditions.length === 0) return;
+  sql.add(' where ');
+  writeConditions(sql, conditions, ' and ');
+}
+
+export function writeConditions(sql: SqlText, conditions: readonly Condition[], separator: ' and ' | ' or '): void {
+  let isFirst = true;
+  for (const condition of conditions) {
+    if (!isFirst) sql.add(separator);
+    isFirst = false;
+    writeCondition(sql, condition);
+  }
+}
+
+export function writeCondition(sql: SqlText, condition: Condition): void {
+  switch (condition.kind) {
+    case 'comparison':
+      writeComparison(sql, condition);
+      return;
+    case 'state':
+      sql.add(condition.operand.sql, condition.operand.key).add(` ${states[condition.state]}`);
+      return;
+    case 'not':
+      sql.add('not (');
+      writeCondition(sql, condition.condition);
+      sql.add(')');
+      return;
+    case 'written':
+      condition.write(sql);
+  }
+}
+
+/** The casts and the operator are those of the operand's column, and follow from the symbol. */
+function writeComparison(
+  sql: SqlText,
+  { operand, symbol, operation, value, type, source, quantifier }: Comparison,
+): void {
+  const cast = operation.type === null ? '' : `::${operation.type}`;
+  sql.add(operand.sql, operand.key).add(`${cast} ${operation.operator} `, symbol);
+  if (quantifier === null) {
+    sql.bind(value, type, source, '$').add(cast, '');
+    return;
+  }
+  sql
+    .add(`${quantifier} (`)
+    .bind(value, `${type}[]`, source, '$')
+    .add(cast === '' ? '' : `${cast}[]`, '')
+    .add(')');
+}

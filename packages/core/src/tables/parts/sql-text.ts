@@ -1,0 +1,84 @@
+import type { Value } from '../../postgres/port.ts';
+import type { QueryStatement, ValueSource } from '../../ports/ports.ts';
+
+/** A text, one that is made when a statement is new, or the number of a value. */
+type Piece = string | (() => string) | number;
+
+/** A statement whose text is made for a new key. */
+export interface FinishedStatement extends QueryStatement {
+  readonly sql: () => string;
+  readonly statementKey: string;
+}
+
+/**
+ * A statement or a part of one, written from its beginning to its end: the order of the values is that of the text. The text consists of
+ * names of the catalog and texts of the gateway only. It is joined once per statement key, and so not for most requests.
+ */
+export class SqlText {
+  readonly #pieces: Piece[] = [];
+  readonly #values: Value[] = [];
+  readonly #sources: ValueSource[] = [];
+  #key = '';
+
+  get isEmpty(): boolean {
+    return this.#pieces.length === 0;
+  }
+
+  /**
+   * Adds text.
+   * @param key tells the text from others that may have its place in the statements of one endpoint
+   */
+  add(text: string, key: string = text): this {
+    if (text === '') return this;
+    this.#pieces.push(text);
+    this.#key += key;
+    return this;
+  }
+
+  /** Adds a text that is made only for a new statement. */
+  addLazily(text: () => string, key: string): this {
+    this.#pieces.push(text);
+    this.#key += key;
+    return this;
+  }
+
+  /** Adds the placeholder of a value, with a cast to the type in SQL. */
+  bind(value: Value, type: string, source: ValueSource, key: string = `$::${type}`): this {
+    this.#pieces.push(this.#values.push(value), `::${type}`);
+    this.#sources.push(source);
+    this.#key += key;
+    return this;
+  }
+
+  /** Adds a value whose placeholder is in a text that is added. */
+  addValue(value: Value, source: ValueSource): this {
+    this.#values.push(value);
+    this.#sources.push(source);
+    return this;
+  }
+
+  append(other: SqlText): this {
+    const before = this.#values.length;
+    for (const piece of other.#pieces) this.#pieces.push(typeof piece === 'number' ? piece + before : piece);
+    for (const value of other.#values) this.#values.push(value);
+    for (const source of other.#sources) this.#sources.push(source);
+    this.#key += other.#key;
+    return this;
+  }
+
+  /** Returns the statement. The prefix distinguishes the statements of one endpoint. */
+  finish(prefix: string): FinishedStatement {
+    const pieces = this.#pieces;
+    return {
+      statementKey: `${prefix}:${this.#key}`,
+      sql: () => pieces.map(textOf).join(''),
+      values: this.#values,
+      valueSources: this.#sources,
+    };
+  }
+}
+
+function textOf(piece: Piece): string {
+  if (typeof piece === 'string') return piece;
+  return typeof piece === 'number' ? `$${piece}` : piece();
+}
