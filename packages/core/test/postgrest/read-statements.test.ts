@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Problem } from '../../src/http/problem.ts';
-import { type Fragment, toStatement } from '../../src/tables/fragment.ts';
+import { sql, type SqlText } from '../../src/tables/parts/sql-text.ts';
 import { foreignKeysSql } from '../../src/tables/postgrest/read/foreign-keys.sql.ts';
-import { conditionsSql, sql } from '../../src/tables/postgrest/read/filter-sql.ts';
+import { conditionsSql } from '../../src/tables/postgrest/read/filter-sql.ts';
 import { parseReadQuery } from '../../src/tables/postgrest/read/parse-query.ts';
 import {
   createReadModel,
@@ -67,13 +67,13 @@ async function get(target: string): Promise<unknown> {
   const relation = model.relations.get(relationKey({ schema: 'public', name: decodeURIComponent(name!) }))!;
   try {
     const read = { model, relation, query: parseReadQuery(search), limits: { maxRows: 100, allowAggregates: true } };
-    const run = async (fragment: Fragment): Promise<readonly (string | null)[]> => {
-      const { sql, values } = toStatement('', fragment);
-      return (await catalog.query((sql as () => string)(), values as string[]))[0]!;
+    const run = async (part: SqlText): Promise<readonly (string | null)[]> => {
+      const statement = part.finish('');
+      return (await catalog.query(statement.sql(), statement.values))[0]!;
     };
     const [body, count] = await run(readSql(read).statement);
     const counted = countSql(read);
-    const [total] = await run({ ...counted, text: (next) => `select ${counted.text(next)}` });
+    const [total] = await run(sql`select ${counted}`);
     const rows = JSON.parse(body!) as unknown[];
     expect(rows.length).toBe(Number(count));
     return Number(total) === rows.length ? rows : [rows, Number(total)];
@@ -394,7 +394,9 @@ test('related rows that are there, or not', async () => {
 
 test('and, or and not of the same conditions are different statements', async () => {
   const keys = ['and', 'or', 'not.and', 'not.or'].map(
-    (word) => conditionsSql(aliasedBook(), parseReadQuery(`${word}=(id.eq.1,title.eq.x)`).levels.get('')!.filters).key,
+    (word) =>
+      conditionsSql(aliasedBook(), parseReadQuery(`${word}=(id.eq.1,title.eq.x)`).levels.get('')!.filters).finish('')
+        .statementKey,
   );
   expect(new Set(keys).size).toBe(4);
 });
@@ -447,8 +449,8 @@ test('a written row is returned with its related rows', async () => {
   );
   const statement = sql`with "written" as (update author set name = name where id < 3 returning *)
     select pg_catalog.json_agg("row".*) from (select ${list} from ${from}${order}) "row"`;
-  const { sql: text, values } = toStatement('', statement);
-  expect(JSON.parse((await catalog.query((text as () => string)(), values as string[]))[0]![0]!)).toEqual([
+  const written = statement.finish('');
+  expect(JSON.parse((await catalog.query(written.sql(), written.values))[0]![0]!)).toEqual([
     { id: 2, home: { name: 'Poland' }, book: [{ id: 3 }] },
     { id: 1, home: { name: 'Norway' }, book: [{ id: 1 }, { id: 2 }] },
   ]);

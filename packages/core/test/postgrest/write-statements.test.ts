@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { TableColumn } from '../../src/catalog/table.ts';
-import { type Fragment, joinFragments, textFragment, toStatement } from '../../src/tables/fragment.ts';
+import { SqlText, text } from '../../src/tables/parts/sql-text.ts';
 import {
   deleteStatement,
   insertStatement,
@@ -32,22 +32,14 @@ const written = (
 ): readonly WrittenColumn[] => names.map((name) => ({ column: column(name, table), ifMissing }));
 
 const source = { name: 'x', key: 'x', type: { sql: 'pg_catalog.json', display: 'json' } };
-const json = (value: unknown): Fragment => ({
-  key: '',
-  text: (next) => `${next()}::pg_catalog.json`,
-  values: [{ value: typeof value === 'string' ? value : JSON.stringify(value), source }],
-});
-const number = (sql: string, value: number): Fragment => ({
-  key: sql,
-  text: (next) => `${sql} = ${next()}::int4`,
-  values: [{ value: String(value), source }],
-});
+const json = (value: unknown): SqlText =>
+  new SqlText().bind(typeof value === 'string' ? value : JSON.stringify(value), 'pg_catalog.json', source);
+const number = (sql: string, value: number): SqlText => text(`${sql} = `).bind(String(value), 'int4', source);
 
 /** Runs the statement, and returns its SQL and its rows, without their order. */
-async function run(statement: Fragment, returning: string): Promise<unknown> {
-  const { sql, values } = toStatement('', joinFragments([statement, textFragment('', ` returning ${returning}`)], ''));
-  const text = typeof sql === 'string' ? sql : sql();
-  return [text, (await catalog.query(text, values)).toSorted(([left], [right]) => Number(left) - Number(right))];
+async function run(statement: SqlText, returning: string): Promise<unknown> {
+  const { sql, values } = new SqlText().append(statement).add(` returning ${returning}`).finish('');
+  return [sql(), (await catalog.query(sql(), values)).toSorted(([left], [right]) => Number(left) - Number(right))];
 }
 
 const item = { schema: 'public', name: 'item' };
@@ -132,11 +124,10 @@ describe('an insert', () => {
       [['2']],
     ]);
     const merge = insertStatement(item, { body, columns, conflict: { action: 'merge', columns: key }, conditions: [] });
-    const { sql, values } = toStatement('', merge);
-    const text = typeof sql === 'string' ? sql : sql();
+    const { sql, values } = merge.finish('');
     expect(
       await catalog.query(
-        `with source as (${text} returning id, name) select array_agg(source.*::text), current_setting('pgway.merged_rows', true) from source`,
+        `with source as (${sql()} returning id, name) select array_agg(source.*::text), current_setting('pgway.merged_rows', true) from source`,
         values,
       ),
     ).toEqual([['{"(1,ONE)","(2,TWO)"}', '2']]);
@@ -145,7 +136,7 @@ describe('an insert', () => {
   test('of a PUT has the conditions of its URL', async () => {
     await catalog.create('truncate item');
     const parts = { columns: written(['id', 'name']), conflict: { action: 'merge', columns: [column('id')] } } as const;
-    const put = (id: number): Fragment =>
+    const put = (id: number): SqlText =>
       insertStatement(item, {
         ...parts,
         body: json([{ id: 5, name: 'five' }]),
@@ -180,7 +171,7 @@ describe('an update', () => {
 
   test('with a limit changes the first rows', async () => {
     await catalog.create(`truncate item; insert into item (id, name) select n, 'n' from generate_series(1, 5) n`);
-    const suffix = textFragment('', ' order by "r"."id" desc limit 2');
+    const suffix = text(' order by "r"."id" desc limit 2');
     const range = { key: [column('id')], suffix };
     const conditions = [number('5 > "r"."id" and 1', 1)];
     const update = updateStatement(item, {

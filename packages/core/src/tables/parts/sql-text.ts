@@ -78,6 +78,29 @@ export class SqlText {
   }
 }
 
+/** Joins text of the gateway with parts. */
+export function sql(strings: TemplateStringsArray, ...parts: readonly SqlText[]): SqlText {
+  const whole = new SqlText();
+  for (const [index, string] of strings.entries()) {
+    whole.add(string);
+    if (index < parts.length) whole.append(parts[index]!);
+  }
+  return whole;
+}
+
+export function text(value: string): SqlText {
+  return new SqlText().add(value);
+}
+
+export function joinParts(parts: readonly SqlText[], separator: string): SqlText {
+  const whole = new SqlText();
+  for (const [index, part] of parts.entries()) {
+    if (index > 0) whole.add(separator);
+    whole.append(part);
+  }
+  return whole;
+}
+
 function textOf(piece: Piece): string {
   if (typeof piece === 'string') return piece;
   return typeof piece === 'number' ? `$${piece}` : piece();

@@ -2,12 +2,11 @@ import { quoteIdentifier } from '../../catalog/quote.ts';
 import type { TableColumn } from '../../catalog/table.ts';
 import type { GatewayResponse } from '../../ports/ports.ts';
 import type { Query } from '../../ports/ports.ts';
-import { type Fragment, toStatement } from '../fragment.ts';
+import { sql, type SqlText, text } from '../parts/sql-text.ts';
 import { rowAlias } from '../provided-columns.ts';
 import { ofRequest } from './database-error.ts';
 import { preferredSettings } from './preferences.ts';
 import { readModelOf } from './read-models.ts';
-import { sql, text } from './read/filter-sql.ts';
 import type { ReadQuery } from './read/query.ts';
 import type { Read } from './read/select-builder.ts';
 import { writtenRowSql } from './read/select-sql.ts';
@@ -26,7 +25,7 @@ import {
 export interface WriteParts {
   readonly query: ReadQuery;
   /** Null: nothing to write. */
-  readonly statement: Fragment | null;
+  readonly statement: SqlText | null;
   /** The columns of `Location`; empty: none. */
   readonly location: readonly TableColumn[];
   /** The most rows that the write may affect; null: any number. */
@@ -58,7 +57,7 @@ export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
     guards,
   });
   return {
-    ...toStatement(target.endpoint.table!.operation, whole),
+    ...whole.finish(target.endpoint.table!.operation),
     settings: [...settings, ...preferredSettings(preferences)],
     rowResponse: {
       rollsBack: preferences.tx === 'rollback',
@@ -78,17 +77,17 @@ function selectGuards({ media, preferences }: TargetRequest, maxAffected: number
 }
 
 /** A statement in place of an UPDATE that sets nothing. */
-function noRows({ target }: TargetRequest, columns: readonly TableColumn[]): Fragment {
+function noRows({ target }: TargetRequest, columns: readonly TableColumn[]): SqlText {
   const list = columns.map(({ name }) => `${rowAlias}.${quoteIdentifier(name)}`).join(', ');
   return text(`select ${list === '' ? '1' : list} from ${relationSql(target)} as ${rowAlias} where false`);
 }
 
 /** Returns the expression of the returned rows as JSON text. */
-function bodySql({ media }: TargetRequest, read: Read): Fragment {
+function bodySql({ media }: TargetRequest, read: Read): SqlText {
   const { list, from, group, order } = writtenRowSql(read, sourceAlias);
   const rows = sql`select ${list} from ${from}${group}${order}`;
   // A row without columns cannot be named as a whole.
-  const row = list.key === '' ? "'{}'::pg_catalog.json" : '"page".*';
+  const row = list.isEmpty ? "'{}'::pg_catalog.json" : '"page".*';
   const json =
     media.shape === 'object'
       ? sql`(select pg_catalog.to_json(${text(row)}) from (${rows}) "page" limit 1)`

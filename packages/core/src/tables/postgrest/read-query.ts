@@ -1,10 +1,9 @@
 import type { GatewayResponse, HeaderList } from '../../ports/ports.ts';
 import type { Query } from '../../ports/ports.ts';
-import { type Fragment, joinFragments, toStatement } from '../fragment.ts';
+import { joinParts, sql, type SqlText, text } from '../parts/sql-text.ts';
 import { ofRequest } from './database-error.ts';
 import { preferenceApplied, preferredSettings } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
-import { sql, text } from './read/filter-sql.ts';
 import { parseReadQuery } from './read/parse-query.ts';
 import { emptyLevel, type Level, type ReadQuery } from './read/query.ts';
 import { readModelOf } from './read-models.ts';
@@ -42,7 +41,7 @@ export function buildRead(request: TargetRequest): Query {
 export interface ReadParts {
   readonly read: Read;
   /** The CTE before the statement; empty for none. */
-  readonly prefix: Fragment;
+  readonly prefix: SqlText;
   /** Fail the statement of a function that may change data; with the limited numbers in SQL. */
   readonly guards: readonly { readonly guard: ResultGuard; readonly value: string }[];
   readonly rollsBack: boolean;
@@ -55,14 +54,14 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
   const { read, prefix, guards, rollsBack, toError } = parts;
   const { preferences } = request;
   const { statement: rows, names } = readSql(read, request.media.shape === 'csv' ? 'csv' : 'json');
-  const limits = joinFragments(
+  const limits = joinParts(
     guards.map(({ guard, value }) => guardSql(guard, value)),
     '',
   );
   const statement = sql`${prefix}select ${text(withinLimit(bodySql(request)))}, "result"."count", ${totalSql(request, read)}, ${text(size)}${limits} from (${rows}) "result"`;
   const { offset } = outerLevel(read.query);
   return {
-    ...toStatement('select', statement),
+    ...statement.finish('select'),
     settings: preferredSettings(preferences),
     ...(preferences.count === 'planned' || preferences.count === 'estimated' ? explainRows(read, prefix) : {}),
     rowResponse: {
@@ -84,7 +83,7 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
 }
 
 /** The number of all rows: exact, up to a limit, or none. */
-function totalSql({ preferences: { count } }: TargetRequest, read: Read): Fragment {
+function totalSql({ preferences: { count } }: TargetRequest, read: Read): SqlText {
   switch (count) {
     case null:
     case 'planned':
@@ -97,9 +96,9 @@ function totalSql({ preferences: { count } }: TargetRequest, read: Read): Fragme
 }
 
 /** The planner's estimate of all rows, in the round trip of the statement. */
-function explainRows(read: Read, prefix: Fragment): Pick<Query, 'headerQuery'> {
+function explainRows(read: Read, prefix: SqlText): Pick<Query, 'headerQuery'> {
   const statement = sql`explain (format json) ${prefix}${countedRowsSql(read)}`;
-  return { headerQuery: { ...toStatement('explain', statement), names: ['plan'] } };
+  return { headerQuery: { ...statement.finish('explain'), names: ['plan'] } };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { TableColumn } from '../../catalog/table.ts';
 import type { ValueSource } from '../../ports/ports.ts';
-import type { Fragment } from '../fragment.ts';
+import { SqlText } from '../parts/sql-text.ts';
 import { qualifyDefault } from './default-expression.ts';
 import { invalidBody, postgrestProblem } from './postgrest-problem.ts';
 import { readRows, type RowsBody, selectRowsFormat } from './rows-body.ts';
@@ -12,8 +12,8 @@ import { bodyAlias, type ConflictAction, type WrittenColumn } from './write-stat
 const bodySource: ValueSource = { name: 'body', key: 'body', type: { sql: 'pg_catalog.json', display: 'json' } };
 
 /** Returns the JSON text of the rows as a parameter. */
-export function jsonParameter(json: string): Fragment {
-  return { key: '', text: (next) => `${next()}::pg_catalog.json`, values: [{ value: json, source: bodySource }] };
+export function jsonParameter(json: string): SqlText {
+  return new SqlText().bind(json, bodySource.type.sql, bodySource);
 }
 
 /** The rows of a request, and the columns that it lists; null: those of the rows. */
@@ -93,7 +93,7 @@ export function selectConflict({ target, preferences, parameters }: TargetReques
  * Returns the conditions of a PUT on `"body"`: its URL names one row by the primary key.
  * @throws Problem PGRST105 for other filters, PGRST114 for a page
  */
-export function keyConditions(target: Target, { filters, limit, offset, order }: Level): Fragment {
+export function keyConditions(target: Target, { filters, limit, offset, order }: Level): SqlText {
   if (limit !== null || offset > 0 || order.length > 0) {
     throw postgrestProblem(400, 'PGRST114', 'limit/offset querystring parameters are not allowed for PUT');
   }

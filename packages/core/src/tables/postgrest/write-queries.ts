@@ -1,9 +1,9 @@
 import type { Query } from '../../ports/ports.ts';
-import { type Fragment, joinFragments } from '../fragment.ts';
+import { joinParts, sql, type SqlText, text } from '../parts/sql-text.ts';
 import { rowAlias } from '../provided-columns.ts';
 import { preferenceApplied } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
-import { conditionsSql, fieldSql, sql, text } from './read/filter-sql.ts';
+import { conditionsSql, fieldSql } from './read/filter-sql.ts';
 import { numberParameter } from './read/page-sql.ts';
 import { parseReadQuery } from './read/parse-query.ts';
 import { emptyLevel, type Level, type ReadQuery } from './read/query.ts';
@@ -123,7 +123,7 @@ export function buildDelete(request: TargetRequest): Query {
 
 interface Change {
   /** Null: nothing to set. */
-  readonly statement: Fragment | null;
+  readonly statement: SqlText | null;
   /** Further preferences that have an effect. */
   readonly applied: readonly 'missing'[];
   readonly range: (request: TargetRequest, result: WriteResult) => HeaderList;
@@ -169,7 +169,7 @@ function affectedRange(target: Target, level: Level): AffectedRange | null {
   return { key, suffix: rangeSuffix(target, level) };
 }
 
-function rangeSuffix(target: Target, { limit, offset, order }: Level): Fragment {
+function rangeSuffix(target: Target, { limit, offset, order }: Level): SqlText {
   const terms = order.map(({ relation, field, descending, nulls }) => {
     if (relation !== null) {
       throw postgrestProblem(400, 'PGRST118', `A related order on '${relation}' is not possible`, {
@@ -180,7 +180,7 @@ function rangeSuffix(target: Target, { limit, offset, order }: Level): Fragment 
     return sql`${value}${text(`${descending ? ' desc' : ''}${nulls === null ? '' : ` nulls ${nulls}`}`)}`;
   });
   const rows = limit === null ? text('') : sql` limit ${numberParameter(limit)}`;
-  return sql` order by ${joinFragments(terms, ', ')}${rows} offset ${numberParameter(offset)}`;
+  return sql` order by ${joinParts(terms, ', ')}${rows} offset ${numberParameter(offset)}`;
 }
 
 function outerLevel({ levels }: ReadQuery): Level {

@@ -2,7 +2,7 @@ import { quoteIdentifier } from '../../catalog/quote.ts';
 import type { TableColumn } from '../../catalog/table.ts';
 import type { ValueSource } from '../../ports/ports.ts';
 import { type DatabaseError, isDatabaseError } from './database-error.ts';
-import { type Fragment, joinFragments, textFragment } from '../fragment.ts';
+import { type SqlText, text } from '../parts/sql-text.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
 import { mergedRowsSetting } from './write-statements.ts';
 
@@ -34,12 +34,12 @@ export interface ResultGuard {
 
 export interface ResultParts {
   /** INSERT, UPDATE or DELETE, without RETURNING; or a SELECT of no row. */
-  readonly statement: Fragment;
+  readonly statement: SqlText;
   /** Whether the statement is a SELECT of the returned columns. */
   readonly isSelect: boolean;
   readonly returned: readonly TableColumn[];
   /** The expression of all returned rows, over the CTE `"source"`; null: none. */
-  readonly body: Fragment | null;
+  readonly body: SqlText | null;
   /** The primary key, for `Location`; empty: not asked for. */
   readonly location: readonly TableColumn[];
   readonly guards: readonly ResultGuard[];
@@ -49,36 +49,26 @@ const affected = '"total"."affected"';
 const returnedBody = '"returned"."body"';
 
 /** Returns a statement of one row that writes, and describes what it has written. */
-export function resultStatement({ statement, isSelect, returned, body, location, guards }: ResultParts): Fragment {
+export function resultStatement({ statement, isSelect, returned, body, location, guards }: ResultParts): SqlText {
   const columns = returned.length === 0 ? '1' : returned.map(({ name }) => `"r".${quoteIdentifier(name)}`).join(', ');
-  const key = returned.map(({ name }) => JSON.stringify(name)).join();
-  return joinFragments(
-    [
-      textFragment('', `with ${sourceAlias} as (`),
-      statement,
-      textFragment(
-        key,
-        `${isSelect ? '' : ` returning ${columns}`}) select ${affected}, pg_catalog.current_setting('${mergedRowsSetting}', true), `,
-      ),
-      locationSql(location),
-      textFragment('', ', '),
-      textFragment('', body === null ? 'null' : returnedBody),
-      ...guards.map((guard) => guardSql(guard, guarded[guard.kind].value)),
-      textFragment('', ` from (select pg_catalog.count(*) as "affected" from ${sourceAlias}) as "total"`),
-      // With an offset, PostgreSQL evaluates the rows once.
-      ...(body === null
-        ? [textFragment('-', '')]
-        : [textFragment('', ' cross join (select '), body, textFragment('', ' as "body" offset 0) as "returned"')]),
-    ],
-    '',
-  );
+  const sql = text(`with ${sourceAlias} as (`)
+    .append(statement)
+    .add(isSelect ? '' : ` returning ${columns}`)
+    .add(`) select ${affected}, pg_catalog.current_setting('${mergedRowsSetting}', true), `)
+    .add(locationSql(location))
+    .add(', ')
+    .add(body === null ? 'null' : returnedBody);
+  for (const guard of guards) sql.append(guardSql(guard, guarded[guard.kind].value));
+  sql.add(` from (select pg_catalog.count(*) as "affected" from ${sourceAlias}) as "total"`);
+  // With an offset, PostgreSQL evaluates the rows once.
+  return body === null ? sql : sql.add(' cross join (select ').append(body).add(' as "body" offset 0) as "returned"');
 }
 
-function locationSql(key: readonly TableColumn[]): Fragment {
-  if (key.length === 0) return textFragment('-', 'null');
+function locationSql(key: readonly TableColumn[]): string {
+  if (key.length === 0) return 'null';
   const texts = key.map(({ name }) => `${sourceAlias}.${quoteIdentifier(name)}::pg_catalog.text`).join(', ');
   const row = `(select pg_catalog.json_build_array(${texts}) from ${sourceAlias})`;
-  return textFragment('location', `case when ${affected} operator(pg_catalog.=) 1 then ${row} end`);
+  return `case when ${affected} operator(pg_catalog.=) 1 then ${row} end`;
 }
 
 const tokenSource: ValueSource = { name: 'rows', key: 'rows', type: { sql: 'pg_catalog.text', display: 'text' } };
@@ -93,17 +83,13 @@ const guarded: Readonly<Record<ResultGuard['kind'], { readonly value: string; re
  * Returns a further column. A text that is no number fails with the text in its message, which a client can be told.
  * @param value the limited number in SQL
  */
-export function guardSql({ kind, limit, token }: ResultGuard, value: string): Fragment {
+export function guardSql({ kind, limit, token }: ResultGuard, value: string): SqlText {
   const { operator } = guarded[kind];
-  return {
-    key: kind,
-    text: (next) =>
-      `, case when ${value} operator(pg_catalog.${operator}) ${next()}::pg_catalog.int8 then pg_catalog.concat(${next()}::pg_catalog.text, ':', ${value})::pg_catalog.int4 end`,
-    values: [
-      { value: String(limit), source: tokenSource },
-      { value: token, source: tokenSource },
-    ],
-  };
+  return text(`, case when ${value} operator(pg_catalog.${operator}) `)
+    .bind(String(limit), 'pg_catalog.int8', tokenSource)
+    .add(' then pg_catalog.concat(')
+    .bind(token, 'pg_catalog.text', tokenSource)
+    .add(`, ':', ${value})::pg_catalog.int4 end`);
 }
 
 /** Reads the row of `resultStatement`. */

@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../../catalog/quote.ts';
 import type { TableColumn } from '../../catalog/table.ts';
-import { type Fragment, joinFragments, textFragment } from '../fragment.ts';
+import { joinParts, sql, type SqlText, text } from '../parts/sql-text.ts';
 import { qualifyDefault } from './default-expression.ts';
 import { rowAlias } from '../provided-columns.ts';
 
@@ -40,18 +40,14 @@ function relation({ schema, name }: WrittenTable): string {
 }
 
 /** The SQL of the rows of a body: one JSON parameter, an array of objects. */
-function bodyRows(body: Fragment, written: readonly WrittenColumn[]): Fragment {
+function bodyRows(body: SqlText, written: readonly WrittenColumn[]): SqlText {
   const definitions = written.map(({ column }) => `${columnName(column)} ${column.type.sql}`).join(', ');
   const hasDefaults = written.some(({ ifMissing }) => ifMissing === 'default');
-  return {
-    ...body,
-    text: (next) => {
-      const json = body.text(next);
-      if (written.length === 0) return ` from pg_catalog.json_array_elements(${json}) as "item" ("row")`;
-      if (!hasDefaults) return ` from pg_catalog.json_to_recordset(${json}) as ${bodyAlias} (${definitions})`;
-      return ` from pg_catalog.json_array_elements(${json}) as "item" ("row") cross join lateral pg_catalog.json_to_record("item"."row") as ${bodyAlias} (${definitions})`;
-    },
-  };
+  const columns = text(`${bodyAlias} (${definitions})`);
+  if (written.length > 0 && !hasDefaults) return sql` from pg_catalog.json_to_recordset(${body}) as ${columns}`;
+  const items = sql` from pg_catalog.json_array_elements(${body}) as "item" ("row")`;
+  if (written.length === 0) return items;
+  return sql`${items} cross join lateral pg_catalog.json_to_record("item"."row") as ${columns}`;
 }
 
 function bodyValue({ column, ifMissing }: WrittenColumn): string {
@@ -68,43 +64,35 @@ function defaultSql({ defaultExpression = null }: TableColumn): string {
 
 export interface InsertParts {
   /** The placeholder of the JSON text, with a cast to json. */
-  readonly body: Fragment;
+  readonly body: SqlText;
   readonly columns: readonly WrittenColumn[];
   /** Null: a conflict is an error. */
   readonly conflict: ConflictAction | null;
   /** Conditions on columns of `"body"`, of a PUT. */
-  readonly conditions: readonly Fragment[];
+  readonly conditions: readonly SqlText[];
 }
 
 /** Returns the INSERT of all rows of a body, without RETURNING. */
-export function insertStatement(table: WrittenTable, { body, columns, conflict, conditions }: InsertParts): Fragment {
+export function insertStatement(table: WrittenTable, { body, columns, conflict, conditions }: InsertParts): SqlText {
   const names = columns.length === 0 ? '' : ` (${columns.map(({ column }) => columnName(column)).join(', ')})`;
-  const start = textFragment(
-    columns.map(columnKey).join(),
-    `insert into ${relation(table)} as ${rowAlias}${names} select ${columns.map(bodyValue).join(', ')}`,
-  );
-  return joinFragments([start, bodyRows(body, columns), where(conditions), conflictClause(conflict, columns)], '');
+  return text(`insert into ${relation(table)} as ${rowAlias}${names} select ${columns.map(bodyValue).join(', ')}`)
+    .append(bodyRows(body, columns))
+    .append(where(conditions))
+    .add(conflictClause(conflict, columns));
 }
 
-function columnKey({ column, ifMissing }: WrittenColumn): string {
-  return `${ifMissing === 'default' ? '+' : ''}${JSON.stringify(column.name)}`;
+function where(conditions: readonly SqlText[]): SqlText {
+  return conditions.length === 0 ? text('') : sql` where ${joinParts(conditions, ' and ')}`;
 }
 
-function where(conditions: readonly Fragment[]): Fragment {
-  if (conditions.length === 0) return textFragment('', '');
-  const all = joinFragments(conditions, ' and ');
-  return { ...all, text: (next) => ` where ${all.text(next)}` };
-}
-
-function conflictClause(conflict: ConflictAction | null, written: readonly WrittenColumn[]): Fragment {
-  if (conflict === null) return textFragment('', '');
+function conflictClause(conflict: ConflictAction | null, written: readonly WrittenColumn[]): string {
+  if (conflict === null) return '';
   const { action, columns } = conflict;
   const names = columns.map(columnName).join(', ');
   const isMerge = action === 'merge' && written.length > 0;
   const target = ` on conflict (${names}) do`;
   const set = written.map(({ column }) => `${columnName(column)} = excluded.${columnName(column)}`).join(', ');
-  const key = `${isMerge ? 'merge' : 'ignore'}(${columns.map(({ name }) => JSON.stringify(name)).join()})`;
-  return textFragment(key, isMerge ? `${target} update set ${set} where ${countMerged}` : `${target} nothing`);
+  return isMerge ? `${target} update set ${set} where ${countMerged}` : `${target} nothing`;
 }
 
 /** True. Counts the row in a setting of the transaction: RETURNING cannot tell an inserted row from an updated one. */
@@ -113,20 +101,20 @@ const countMerged = `pg_catalog.set_config('${mergedRowsSetting}', ((coalesce(nu
 /** The rows of an UPDATE or DELETE that has a limit. */
 export interface AffectedRange {
   /** ` order by … limit … offset …` */
-  readonly suffix: Fragment;
+  readonly suffix: SqlText;
   /** The primary key. */
   readonly key: readonly TableColumn[];
 }
 
 export interface ChangeParts {
   /** Conditions on columns of `"r"`. */
-  readonly conditions: readonly Fragment[];
+  readonly conditions: readonly SqlText[];
   /** Null: all rows that meet the conditions. */
   readonly range: AffectedRange | null;
 }
 
 export interface UpdateParts extends ChangeParts {
-  readonly body: Fragment;
+  readonly body: SqlText;
   /** Those that the object has. */
   readonly columns: readonly TableColumn[];
   /** Columns that get their default. */
@@ -134,42 +122,29 @@ export interface UpdateParts extends ChangeParts {
 }
 
 /** Returns the UPDATE of the rows that meet the conditions, without RETURNING. */
-export function updateStatement(table: WrittenTable, parts: UpdateParts): Fragment {
+export function updateStatement(table: WrittenTable, parts: UpdateParts): SqlText {
   const { body, columns, defaults } = parts;
   const set = [
     ...columns.map((column) => `${columnName(column)} = ${bodyAlias}.${columnName(column)}`),
     ...defaults.map((column) => `${columnName(column)} = default`),
   ];
-  const key = [
-    ...columns.map(({ name }) => JSON.stringify(name)),
-    ...defaults.map(({ name }) => `+${JSON.stringify(name)}`),
-  ];
-  const start = textFragment(key.join(), `update ${relation(table)} as ${rowAlias} set ${set.join(', ')}`);
-  const from =
-    columns.length === 0
-      ? []
-      : [
-          bodyRows(
-            body,
-            columns.map((column) => ({ column, ifMissing: 'null' })),
-          ),
-        ];
-  return joinFragments([start, ...from, affectedRows(table, parts)], '');
+  const statement = text(`update ${relation(table)} as ${rowAlias} set ${set.join(', ')}`);
+  const written = columns.map((column): WrittenColumn => ({ column, ifMissing: 'null' }));
+  if (written.length > 0) statement.append(bodyRows(body, written));
+  return statement.append(affectedRows(table, parts));
 }
 
 /** Returns the DELETE of the rows that meet the conditions, without RETURNING. */
-export function deleteStatement(table: WrittenTable, parts: ChangeParts): Fragment {
-  const start = textFragment('', `delete from ${relation(table)} as ${rowAlias}`);
-  return joinFragments([start, affectedRows(table, parts)], '');
+export function deleteStatement(table: WrittenTable, parts: ChangeParts): SqlText {
+  return text(`delete from ${relation(table)} as ${rowAlias}`).append(affectedRows(table, parts));
 }
 
-function affectedRows(table: WrittenTable, { conditions, range }: ChangeParts): Fragment {
+function affectedRows(table: WrittenTable, { conditions, range }: ChangeParts): SqlText {
   if (range === null) return where(conditions);
   const { key, suffix } = range;
   const columns = key.map((column) => `${rowAlias}.${columnName(column)}`).join(', ');
-  const rows = joinFragments(
-    [textFragment('limited', `select ${columns} from ${relation(table)} as ${rowAlias}`), where(conditions), suffix],
-    '',
-  );
-  return { ...rows, text: (next) => ` where (${columns}) in (${rows.text(next)})` };
+  return text(` where (${columns}) in (select ${columns} from ${relation(table)} as ${rowAlias}`)
+    .append(where(conditions))
+    .append(suffix)
+    .add(')');
 }

@@ -1,25 +1,25 @@
 import { quoteIdentifier } from '../../../catalog/quote.ts';
-import { type Fragment, textFragment } from '../../fragment.ts';
+import { sql, type SqlText, text } from '../../parts/sql-text.ts';
 import { queryProblem } from '../postgrest-problem.ts';
 import { castSql, valueSql } from './column-sql.ts';
-import { type Aliased, sql, text } from './filter-sql.ts';
+import type { Aliased } from './filter-sql.ts';
 import type { SelectedAggregate, SelectedRelation, SelectItem } from './query.ts';
 import type { Relation } from './relationships.ts';
 
 /** Returns the value of all rows, or of a group, with its name. */
-export function aggregateSql(aliased: Aliased, item: SelectedAggregate): Fragment {
+export function aggregateSql(aliased: Aliased, item: SelectedAggregate): SqlText {
   return calledSql(item, item.argument === null ? text('*') : valueSql(aliased, item.argument));
 }
 
 /** @param value the argument */
-export function calledSql({ function: name, cast, name: member }: SelectedAggregate, value: Fragment): Fragment {
+export function calledSql({ function: name, cast, name: member }: SelectedAggregate, value: SqlText): SqlText {
   const type = cast === null ? text('') : sql`::${castSql(cast)}`;
   return sql`${text(`pg_catalog.${name}(`)}${value})${type} as ${text(quoteIdentifier(member))}`;
 }
 
 /** Returns ` group by …` with the positions of the columns that are no aggregates; empty without aggregates. */
-export function groupSql(columns: readonly { readonly isAggregate: boolean }[]): Fragment {
-  if (!columns.some(({ isAggregate }) => isAggregate)) return textFragment('', '');
+export function groupSql(columns: readonly { readonly isAggregate: boolean }[]): SqlText {
+  if (!columns.some(({ isAggregate }) => isAggregate)) return text('');
   const positions = columns.flatMap(({ isAggregate }, index) => (isAggregate ? [] : [index + 1]));
   // By position: the keys of a JSON path are other parameters at each place, so that equal expressions would differ.
   return text(positions.length === 0 ? '' : ` group by ${positions.join(', ')}`);

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../../../catalog/quote.ts';
-import type { Fragment } from '../../fragment.ts';
+import { sql, type SqlText, text } from '../../parts/sql-text.ts';
 import { syntaxProblem } from '../postgrest-problem.ts';
-import { type Aliased, fieldSql, sql, text } from './filter-sql.ts';
+import { type Aliased, fieldSql } from './filter-sql.ts';
 import type { SelectedColumn } from './query.ts';
 
 /** The types that a request can cast to. */
@@ -13,14 +13,14 @@ const castTypes: ReadonlySet<string> = new Set(
 ).add('double precision');
 
 /** @param isGrouped whether rows are grouped by the value: json has no equality */
-export function columnSql(aliased: Aliased, { field, name, cast }: SelectedColumn, isGrouped = false): Fragment {
+export function columnSql(aliased: Aliased, { field, name, cast }: SelectedColumn, isGrouped = false): SqlText {
   const value = valueSql(aliased, { field, cast });
   const comparable = text(isGrouped && isJson(aliased, { field, cast }) ? '::pg_catalog.jsonb' : '');
   return sql`${value}${comparable}${text(` as ${quoteIdentifier(name)}`)}`;
 }
 
 /** Returns the value of a column, with its cast. */
-export function valueSql(aliased: Aliased, { field, cast }: Pick<SelectedColumn, 'field' | 'cast'>): Fragment {
+export function valueSql(aliased: Aliased, { field, cast }: Pick<SelectedColumn, 'field' | 'cast'>): SqlText {
   const value = fieldSql(aliased, field, 'select');
   return cast === null ? value : sql`${value}::${castSql(cast)}`;
 }
@@ -31,7 +31,7 @@ function isJson({ relation }: Aliased, { field, cast }: Pick<SelectedColumn, 'fi
   return step === undefined ? relation.columns.get(field.column)?.type.builtin === 'json' : step.gives === 'json';
 }
 
-export function castSql(cast: string): Fragment {
+export function castSql(cast: string): SqlText {
   const isArray = cast.endsWith('[]');
   const type = (isArray ? cast.slice(0, -2) : cast).trim();
   if (!castTypes.has(type)) {

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../../../catalog/quote.ts';
 import type { TableColumn } from '../../../catalog/table.ts';
 import type { Problem, ValueSource } from '../../../ports/ports.ts';
-import { type Fragment, joinFragments, textFragment } from '../../fragment.ts';
+import { joinParts, sql, SqlText, text } from '../../parts/sql-text.ts';
 import { queryProblem, syntaxProblem } from '../postgrest-problem.ts';
 import type { Condition, Field, Filter, FilterOperator, JsonStep } from './query.ts';
 import type { Relation } from './relationships.ts';
@@ -17,7 +17,7 @@ export interface Aliased {
 
 /** The SQL of a field, and the type that values are compared with. */
 interface Operand {
-  readonly sql: Fragment;
+  readonly sql: SqlText;
   /** The type of values, in SQL. */
   readonly type: string;
   /** Null for a value of a JSON column. */
@@ -26,37 +26,25 @@ interface Operand {
 }
 
 /** Returns the SQL of a condition of one or more filters; empty for none. */
-export function conditionsSql(aliased: Aliased, filters: readonly Filter[]): Fragment {
-  return joinFragments(
+export function conditionsSql(aliased: Aliased, filters: readonly Filter[]): SqlText {
+  return joinParts(
     filters.map((filter) => filterSql(aliased, filter)),
     ' and ',
   );
 }
 
-function filterSql(aliased: Aliased, filter: Filter): Fragment {
+function filterSql(aliased: Aliased, filter: Filter): SqlText {
   if (filter.kind === 'condition') return negate(conditionSql(aliased, filter), filter.negated);
   const members = filter.members.map((member) => filterSql(aliased, member));
-  return negate(sql`(${joinFragments(members, ` ${filter.operator} `)})`, filter.negated);
+  return negate(sql`(${joinParts(members, ` ${filter.operator} `)})`, filter.negated);
 }
 
-function negate(condition: Fragment, negated: boolean): Fragment {
+function negate(condition: SqlText, negated: boolean): SqlText {
   return negated ? sql`not (${condition})` : condition;
 }
 
-/** Joins text of the gateway with fragments. */
-export function sql(strings: TemplateStringsArray, ...fragments: readonly Fragment[]): Fragment {
-  const parts = strings.flatMap((text, index) =>
-    index < fragments.length ? [textFragment(text, text), fragments[index]!] : [textFragment(text, text)],
-  );
-  return joinFragments(parts, '');
-}
-
-export function text(value: string): Fragment {
-  return textFragment(value, value);
-}
-
-function bound(value: string, type: string, source: ValueSource): Fragment {
-  return { key: `?${type}`, text: (next) => `${next()}::${type}`, values: [{ value, source }] };
+function bound(value: string, type: string, source: ValueSource): SqlText {
+  return new SqlText().bind(value, type, source);
 }
 
 const jsonb = 'pg_catalog.jsonb';
@@ -91,7 +79,7 @@ const searchFunctions: Readonly<Partial<Record<FilterOperator, string>>> = {
 const patterns: ReadonlySet<FilterOperator> = new Set(['like', 'ilike', 'match', 'imatch']);
 const ordering: ReadonlySet<FilterOperator> = new Set(['gt', 'gte', 'lt', 'lte']);
 
-function conditionSql(aliased: Aliased, condition: Condition): Fragment {
+function conditionSql(aliased: Aliased, condition: Condition): SqlText {
   const { operator, value, field } = condition;
   const related = field.path.length === 0 ? aliased.related?.get(field.column) : undefined;
   if (related !== undefined && !aliased.relation.columns.has(field.column)) return relatedSql(related, condition);
@@ -104,7 +92,7 @@ function conditionSql(aliased: Aliased, condition: Condition): Fragment {
   return compare(operand, condition);
 }
 
-function compare(operand: Operand, condition: Condition): Fragment {
+function compare(operand: Operand, condition: Condition): SqlText {
   const { operator, quantifier, value } = condition;
   const isPattern = patterns.has(operator);
   const { cast, symbol, type } = isPattern
@@ -189,7 +177,7 @@ function unavailable(
 }
 
 /** Whether there are related rows: `author=is.null`. */
-function relatedSql(related: string, { operator, value, field, parameter }: Condition): Fragment {
+function relatedSql(related: string, { operator, value, field, parameter }: Condition): SqlText {
   if (operator === 'is' && (value === 'null' || value === 'not_null')) return text(`${related} ${isTests.get(value)!}`);
   throw syntaxProblem(
     parameter,
@@ -205,7 +193,7 @@ const isTests: ReadonlyMap<string, string> = new Map([
   ['unknown', 'is unknown'],
 ]);
 
-function isSql(operand: Operand, { value, parameter }: Condition): Fragment {
+function isSql(operand: Operand, { value, parameter }: Condition): SqlText {
   const word = (value as string).toLowerCase();
   const test = isTests.get(word);
   if (test === undefined) throw syntaxProblem(parameter, `"is" takes ${[...isTests.keys()].join(', ')}`);
@@ -215,7 +203,7 @@ function isSql(operand: Operand, { value, parameter }: Condition): Fragment {
   return sql`${operand.sql}${text(cast)} ${text(test)}`;
 }
 
-function inSql(operand: Operand, values: readonly string[], condition: Condition): Fragment {
+function inSql(operand: Operand, values: readonly string[], condition: Condition): SqlText {
   const { column } = operand;
   if (column?.type.element !== undefined) throw unavailable(named(column), condition);
   const delimiter = column?.type.delimiter ?? ',';
@@ -228,7 +216,7 @@ function inSql(operand: Operand, values: readonly string[], condition: Condition
   });
 }
 
-function searchSql(operand: Operand, { operator, language, value }: Condition): Fragment {
+function searchSql(operand: Operand, { operator, language, value }: Condition): SqlText {
   const configuration =
     language === null ? text('') : sql`${bound(language, 'pg_catalog.regconfig', operand.source)}, `;
   const isVector = operand.column?.type.builtin === 'tsvector';
@@ -243,7 +231,7 @@ function searchSql(operand: Operand, { operator, language, value }: Condition): 
  * Returns the SQL of a field.
  * @throws Problem 42703 for an unknown column
  */
-export function fieldSql(aliased: Aliased, field: Field, parameter: string): Fragment {
+export function fieldSql(aliased: Aliased, field: Field, parameter: string): SqlText {
   return fieldOperand(aliased, field, parameter, false).sql;
 }
 
@@ -251,7 +239,7 @@ export function fieldSql(aliased: Aliased, field: Field, parameter: string): Fra
  * Returns the SQL of a field that rows are ordered by.
  * @throws Problem 42703 for an unknown column, 42883 for a type without an order
  */
-export function orderedFieldSql(aliased: Aliased, field: Field, parameter: string): Fragment {
+export function orderedFieldSql(aliased: Aliased, field: Field, parameter: string): SqlText {
   const { sql: value, column } = fieldOperand(aliased, field, parameter);
   if (column !== null && column.comparison !== 'ordered') throw unavailable(named(column), { operator: 'order' });
   return value;
@@ -282,17 +270,13 @@ function fieldOperand(
   };
 }
 
-/** One fragment for all steps: fragments within fragments would copy the steps before each step. */
-function pathSql(value: Fragment, path: readonly JsonStep[], source: ValueSource): Fragment {
-  const steps = path.map(({ gives, key }) => ({
-    arrow: ` operator(pg_catalog.${gives === 'json' ? '->' : '->>'}) `,
-    type: /^-?\d{1,9}$/.test(key) ? 'pg_catalog.int4' : 'pg_catalog.text',
-  }));
-  return {
-    key: value.key + steps.map(({ arrow, type }) => `${arrow}?${type}`).join(''),
-    text: (next) => value.text(next) + steps.map(({ arrow, type }) => `${arrow}${next()}::${type}`).join(''),
-    values: [...value.values, ...path.map(({ key }) => ({ value: key, source }))],
-  };
+function pathSql(value: SqlText, path: readonly JsonStep[], source: ValueSource): SqlText {
+  const whole = new SqlText().append(value);
+  for (const { gives, key } of path) {
+    whole.add(` operator(pg_catalog.${gives === 'json' ? '->' : '->>'}) `);
+    whole.bind(key, /^-?\d{1,9}$/.test(key) ? 'pg_catalog.int4' : 'pg_catalog.text', source);
+  }
+  return whole;
 }
 
 /** @throws Problem 42703 */

@@ -1,13 +1,13 @@
 import { quoteIdentifier } from '../../../catalog/quote.ts';
-import type { Fragment } from '../../fragment.ts';
-import { type Aliased, sql, text } from './filter-sql.ts';
+import { sql, type SqlText, text } from '../../parts/sql-text.ts';
+import type { Aliased } from './filter-sql.ts';
 import type { SelectedRelation } from './query.ts';
 
-export function joinSql({ join }: SelectedRelation, condition: string, lateral: Fragment): Fragment {
+export function joinSql({ join }: SelectedRelation, condition: string, lateral: SqlText): SqlText {
   return join === 'inner' ? sql` join ${lateral} on ${text(condition)}` : sql` left join ${lateral} on true`;
 }
 
-export function tableSql({ relation, alias }: Aliased): Fragment {
+export function tableSql({ relation, alias }: Aliased): SqlText {
   return text(`${quoteIdentifier(relation.schema)}.${quoteIdentifier(relation.name)} as ${alias}`);
 }
 

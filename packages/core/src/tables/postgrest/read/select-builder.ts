@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../../../catalog/quote.ts';
-import { type Fragment, joinFragments } from '../../fragment.ts';
+import { joinParts, sql, type SqlText, text } from '../../parts/sql-text.ts';
 import { queryProblem, syntaxProblem } from '../postgrest-problem.ts';
 import {
   aggregateSql,
@@ -11,7 +11,7 @@ import {
   spreadAggregates,
 } from './aggregate-sql.ts';
 import { columnSql } from './column-sql.ts';
-import { type Aliased, conditionsSql, orderedFieldSql, sql, text } from './filter-sql.ts';
+import { type Aliased, conditionsSql, orderedFieldSql } from './filter-sql.ts';
 import { equalColumns, joinSql, tableSql } from './join-sql.ts';
 import {
   emptyLevel,
@@ -50,17 +50,17 @@ const maxColumns = 1_000;
 /** The parts of a statement that reads rows of one relation. */
 export interface LevelSql {
   /** The columns of a row; empty for none. */
-  readonly list: Fragment;
+  readonly list: SqlText;
   /** The names of the columns. */
   readonly names: readonly string[];
   /** `"schema"."name" as "t1"` with the joins of related rows. */
-  readonly from: Fragment;
+  readonly from: SqlText;
   /** Empty for none. */
-  readonly where: Fragment;
+  readonly where: SqlText;
   /** ` group by …`; empty for none. */
-  readonly group: Fragment;
+  readonly group: SqlText;
   /** ` order by …`; empty for none. */
-  readonly order: Fragment;
+  readonly order: SqlText;
 }
 
 interface LevelInput {
@@ -72,7 +72,7 @@ interface LevelInput {
 /** The columns of a level, and its joins with related rows. */
 interface Joined {
   readonly columns: JoinedColumn[];
-  readonly joins: Fragment[];
+  readonly joins: SqlText[];
   /** The SQL of related rows by their name, NULL for none. */
   readonly related: Map<string, string>;
   /** Whether the rows are grouped by the columns that are no aggregates. */
@@ -81,7 +81,7 @@ interface Joined {
 
 interface JoinedColumn {
   readonly name: string;
-  readonly sql: Fragment;
+  readonly sql: SqlText;
   readonly isAggregate: boolean;
   /** Null: not a column of the relation itself. */
   readonly field: Field | null;
@@ -115,7 +115,7 @@ export class SelectBuilder {
   }
 
   /** @param source the relation in SQL; absent: the table with its alias */
-  level(aliased: Aliased, { items, level, path }: LevelInput, source: Fragment = tableSql(aliased)): LevelSql {
+  level(aliased: Aliased, { items, level, path }: LevelInput, source: SqlText = tableSql(aliased)): LevelSql {
     const count = soleCount(aliased.relation, items);
     const isGrouped = count !== null || hasAggregate(items);
     const joined: Joined = { columns: [], joins: [], related: new Map(), isGrouped };
@@ -124,12 +124,12 @@ export class SelectBuilder {
     // One row has no order.
     const order = count === null ? this.#order(joined, aliased, level.order, path) : text('');
     return {
-      list: joinFragments(
+      list: joinParts(
         joined.columns.map((column) => column.sql),
         ', ',
       ),
       names: joined.columns.map(({ name }) => name),
-      from: joinFragments([source, ...joined.joins], ''),
+      from: joinParts([source, ...joined.joins], ''),
       where: conditionsSql({ ...aliased, related: joined.related }, level.filters),
       group: groupSql(joined.columns),
       order,
@@ -157,12 +157,12 @@ export class SelectBuilder {
     }
   }
 
-  #addColumn(joined: Joined, name: string, column: Fragment, field: Field | null = null): void {
+  #addColumn(joined: Joined, name: string, column: SqlText, field: Field | null = null): void {
     this.#countColumn();
     joined.columns.push({ name, sql: column, isAggregate: false, field });
   }
 
-  #addAggregate(joined: Joined, name: string, column: Fragment): void {
+  #addAggregate(joined: Joined, name: string, column: SqlText): void {
     this.#countColumn();
     joined.columns.push({ name, sql: column, isAggregate: true, field: null });
   }
@@ -200,19 +200,19 @@ export class SelectBuilder {
     relationship: Relationship,
     { items, join }: Pick<SelectedRelation, 'items' | 'join'>,
     path: string,
-  ): { readonly rows: Fragment; readonly names: readonly string[]; readonly givesObject: boolean } {
+  ): { readonly rows: SqlText; readonly names: readonly string[]; readonly givesObject: boolean } {
     this.#usedPaths.add(path);
     const inner = this.aliased(relationship.target);
     const level = this.#query.levels.get(path) ?? emptyLevel;
     const parts = this.level(inner, { items, level, path });
     const { from, condition } = this.#link(relationship, outer, inner, parts.from);
-    const where = parts.where.key === '' ? condition : sql`${condition} and ${parts.where}`;
+    const where = parts.where.isEmpty ? condition : sql`${condition} and ${parts.where}`;
     const isOne = relationship.cardinality === 'one';
     const limit = isOne ? text(' limit 1') : pageSql(level, this.#limits.maxRows);
-    const list = parts.list.key === '' ? text('null as "none"') : parts.list;
+    const list = parts.list.isEmpty ? text('null as "none"') : parts.list;
     const isCount = soleCount(inner.relation, items) !== null;
     // Without groups, there is a row for no related rows, too.
-    const isOneGroup = isCount || (hasAggregate(items) && parts.group.key === '');
+    const isOneGroup = isCount || (hasAggregate(items) && parts.group.isEmpty);
     const having = text(isOneGroup && join === 'inner' ? ' having pg_catalog.count(*) operator(pg_catalog.>) 0' : '');
     return {
       rows: sql`select ${list} from ${from} where ${where}${parts.group}${having}${parts.order}${limit}`,
@@ -286,15 +286,15 @@ export class SelectBuilder {
     { pairs, junction }: Relationship,
     outer: Aliased,
     inner: Aliased,
-    from: Fragment,
-  ): { readonly from: Fragment; readonly condition: Fragment } {
+    from: SqlText,
+  ): { readonly from: SqlText; readonly condition: SqlText } {
     if (junction === null) return { from, condition: text(equalColumns(outer, inner, pairs)) };
     const middle = this.aliased(junction.relation);
     const connected = sql`${from} join ${tableSql(middle)} on ${text(equalColumns(middle, inner, junction.inner))}`;
     return { from: connected, condition: text(equalColumns(middle, outer, junction.outer)) };
   }
 
-  #order(joined: Joined, aliased: Aliased, terms: readonly OrderTerm[], path: string): Fragment {
+  #order(joined: Joined, aliased: Aliased, terms: readonly OrderTerm[], path: string): SqlText {
     if (terms.length === 0) return text('');
     const parameter = path === '' ? 'order' : `${path}.order`;
     const list = terms.map(({ relation, field, descending, nulls }) => {
@@ -304,11 +304,11 @@ export class SelectBuilder {
           : this.#relatedValue(joined, aliased, { relation, field, parameter, path });
       return sql`${value}${text(`${descending ? ' desc' : ''}${nulls === null ? '' : ` nulls ${nulls}`}`)}`;
     });
-    return sql` order by ${joinFragments(list, ', ')}`;
+    return sql` order by ${joinParts(list, ', ')}`;
   }
 
   /** Grouped rows are ordered by the position of a selected column, as they are grouped by it. */
-  #ownValue({ columns, isGrouped }: Joined, aliased: Aliased, field: Field, parameter: string): Fragment {
+  #ownValue({ columns, isGrouped }: Joined, aliased: Aliased, field: Field, parameter: string): SqlText {
     const value = orderedFieldSql(aliased, field, parameter);
     if (!isGrouped) return value;
     const position = columns.findIndex((column) => column.field !== null && isSameField(column.field, field));
@@ -325,7 +325,7 @@ export class SelectBuilder {
       parameter,
       path,
     }: { readonly relation: string; readonly field: Field; readonly parameter: string; readonly path: string },
-  ): Fragment {
+  ): SqlText {
     const selected = this.#selectedRelation(path, relation);
     const relationship = this.#findRelationship(outer, selected ?? { name: relation, hint: null });
     if (relationship.cardinality === 'many') {

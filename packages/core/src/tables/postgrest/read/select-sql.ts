@@ -1,6 +1,5 @@
-import { type Fragment } from '../../fragment.ts';
+import { sql, type SqlText, text } from '../../parts/sql-text.ts';
 import { hasAggregate } from './aggregate-sql.ts';
-import { sql, text } from './filter-sql.ts';
 import { pageSql } from './page-sql.ts';
 import { emptyLevel, type Filter, type Level } from './query.ts';
 import { type LevelSql, type Read, SelectBuilder } from './select-builder.ts';
@@ -8,7 +7,7 @@ import { type LevelSql, type Read, SelectBuilder } from './select-builder.ts';
 /** The statement of a read. */
 export interface ReadStatement {
   /** One row: the rows as JSON or CSV in `body`, and their number in `count`. */
-  readonly statement: Fragment;
+  readonly statement: SqlText;
   /** The names of the columns. */
   readonly names: readonly string[];
 }
@@ -23,7 +22,7 @@ export function readSql(read: Read, format: 'json' | 'csv' = 'json'): ReadStatem
   const parts = builder.outerLevel(read, read.query.items, level);
   builder.checkPaths();
   const rows = sql`select ${parts.list} from ${parts.from}${whereSql(parts.where)}${parts.group}${parts.order}${pageSql(level, read.limits.maxRows)}`;
-  const body = format === 'csv' ? csvBody : parts.list.key === '' ? emptyRowsBody : jsonBody;
+  const body = format === 'csv' ? csvBody : parts.list.isEmpty ? emptyRowsBody : jsonBody;
   const statement = sql`select ${text(body)} as "body", pg_catalog.count(*) as "count" from (${rows}) "page"`;
   return { statement, names: parts.names };
 }
@@ -41,13 +40,13 @@ const csvBody = `coalesce(pg_catalog.string_agg(${csvLine}, pg_catalog.chr(10)),
  * Returns an expression: the number of rows without `limit` and `offset`.
  * @param atMost the number up to which rows are counted; null: all of them
  */
-export function countSql(read: Read, atMost: number | null = null): Fragment {
+export function countSql(read: Read, atMost: number | null = null): SqlText {
   const limit = text(atMost === null ? '' : ` limit ${atMost}`);
   return sql`(select pg_catalog.count(*) from (${countedRowsSql(read)}${limit}) "counted")`;
 }
 
 /** Returns the query of the rows that are counted, without their columns. */
-export function countedRowsSql(read: Read): Fragment {
+export function countedRowsSql(read: Read): SqlText {
   const builder = new SelectBuilder(read);
   const level = { ...outerLevel(read), order: [] };
   if (hasAggregate(read.query.items)) {
@@ -77,8 +76,8 @@ function outerLevel({ query }: Read): Level {
   return query.levels.get('') ?? emptyLevel;
 }
 
-function whereSql(where: Fragment): Fragment {
-  return where.key === '' ? where : sql` where ${where}`;
+function whereSql(where: SqlText): SqlText {
+  return where.isEmpty ? where : sql` where ${where}`;
 }
 
 function columnsOf(filters: readonly Filter[]): readonly string[] {

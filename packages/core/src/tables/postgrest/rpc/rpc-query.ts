@@ -1,10 +1,9 @@
 import { buildCall, findMissingArgument } from '../../../endpoints/statement.ts';
 import type { GatewayResponse, Query, QueryInput } from '../../../ports/ports.ts';
-import { type Fragment, toStatement } from '../../fragment.ts';
+import { sql, SqlText, text } from '../../parts/sql-text.ts';
 import { isDatabaseError, ofRequest } from '../database-error.ts';
 import { postgrestProblem, syntaxProblem } from '../postgrest-problem.ts';
 import { preferenceApplied, preferredSettings } from '../preferences.ts';
-import { sql, text } from '../read/filter-sql.ts';
 import { pageSql } from '../read/page-sql.ts';
 import { parseReadQuery } from '../read/parse-query.ts';
 import { emptyLevel } from '../read/query.ts';
@@ -28,7 +27,7 @@ export function buildRpc(input: QueryInput): Query {
 }
 
 /** @throws Problem PGRST202 for arguments without the ones before them */
-function callSql({ endpoint, parameters, values }: QueryInput): Fragment {
+function callSql({ endpoint, parameters, values }: QueryInput): SqlText {
   const missing = findMissingArgument(endpoint, parameters);
   if (missing !== null) {
     throw postgrestProblem(
@@ -40,15 +39,11 @@ function callSql({ endpoint, parameters, values }: QueryInput): Fragment {
       },
     );
   }
-  return {
-    key: `call(${parameters.map(({ position }) => position).join()})`,
-    // The values of the call are the first ones of the statement.
-    text: (next) => {
-      for (const _ of parameters) next();
-      return buildCall(endpoint, parameters);
-    },
-    values: parameters.map((parameter, index) => ({ value: values[index]!, source: parameter })),
-  };
+  const key = `call(${parameters.map(({ position }) => position).join()})`;
+  const call = new SqlText().addLazily(() => buildCall(endpoint, parameters), key);
+  // The text has their numbers: the values of the call are the first ones of the statement.
+  for (const [index, parameter] of parameters.entries()) call.addValue(values[index]!, parameter);
+  return call;
 }
 
 /** Marks an error as one of the request, unless the function does not exist any more: then its endpoint is stale. */
@@ -65,7 +60,7 @@ function argumentNames({ endpoint }: FunctionTarget): ReadonlySet<string> {
   return new Set(endpoint.method === 'GET' ? endpoint.parameters.map(({ name }) => name) : []);
 }
 
-function buildRows(request: TargetRequest, target: FunctionTarget, call: Fragment): Query {
+function buildRows(request: TargetRequest, target: FunctionTarget, call: SqlText): Query {
   const { preferences, media } = request;
   const isRow = target.result === 'row';
   const model = readModelOf(target);
@@ -105,7 +100,7 @@ function newGuard(kind: ResultGuard['kind'], limit: number): ResultGuard {
 const sizeGuard = (): ResultGuard => newGuard('size', maxResponseSize);
 
 /** A result without columns: one value, values, or none. */
-function buildValues(request: TargetRequest, target: FunctionTarget, call: Fragment): Query {
+function buildValues(request: TargetRequest, target: FunctionTarget, call: SqlText): Query {
   const page = readPage(request, target);
   const headers = preferenceApplied(request.preferences, ['tx', 'handling']);
   const respond = (body: string): GatewayResponse => representation(request, 200, body, headers);
@@ -139,7 +134,7 @@ function buildValues(request: TargetRequest, target: FunctionTarget, call: Fragm
  * Returns `limit` and `offset` of a set of values.
  * @throws Problem PGRST100 for filters and anything else that needs columns or rows
  */
-function readPage(request: TargetRequest, target: FunctionTarget): Fragment {
+function readPage(request: TargetRequest, target: FunctionTarget): SqlText {
   const { items, levels } = withRange(parseReadQuery(request.query, argumentNames(target)), request.range);
   const { filters, order, limit, offset } = levels.get('') ?? emptyLevel;
   const isSet = target.result === 'values';
@@ -156,7 +151,7 @@ function readPage(request: TargetRequest, target: FunctionTarget): Fragment {
 interface ValueParts {
   readonly request: TargetRequest;
   readonly target: FunctionTarget;
-  readonly statement: Fragment;
+  readonly statement: SqlText;
   readonly guards: readonly ResultGuard[];
   readonly respond: (body: string) => GatewayResponse;
 }
@@ -171,7 +166,7 @@ function bodyQuery(parts: Omit<ValueParts, 'guards'>): Query {
 
 function valueQuery({ request: { preferences }, target, statement, guards, respond }: ValueParts): Query {
   return {
-    ...toStatement('call', statement),
+    ...statement.finish('call'),
     settings: preferredSettings(preferences),
     rowResponse: {
       rollsBack: preferences.tx === 'rollback',
