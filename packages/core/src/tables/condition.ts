@@ -2,7 +2,7 @@ import type { Value } from '../postgres/port.ts';
 import { Problem } from '../ports/ports.ts';
 import type { Comparison, Condition, Operand } from './parts/condition.ts';
 import { type ComparisonSymbol, type Operation, resolveOperation } from './parts/operation.ts';
-import { type ColumnParameter, columnReference, type ProvidedColumn } from './provided-columns.ts';
+import { type ColumnParameter, columnReference, invalidParameter, type ProvidedColumn } from './provided-columns.ts';
 
 /** The conditions of the endpoints for rows: public names, values of the type of the column. */
 
@@ -10,11 +10,18 @@ export function operandOf(column: ColumnParameter): Operand {
   return { sql: columnReference(column), key: String(column.parameter.position) };
 }
 
+/** @throws Problem `invalid-parameter` for a type without an order */
 export function operationOf({ facts, parameter }: ColumnParameter, symbol: ComparisonSymbol): Operation {
-  return resolveOperation({ facts, type: parameter.type }, symbol);
+  const { type, key } = parameter;
+  const operation = resolveOperation({ facts, type }, symbol);
+  if (operation === null) throw invalidParameter(parameter, `"${key}" is ${type.display}, which has no order.`);
+  return operation;
 }
 
-/** Compares a column with a value of its type. */
+/**
+ * Compares a column with a value of its type.
+ * @throws Problem `invalid-parameter` for a type without an order
+ */
 export function compareColumn(column: ColumnParameter, symbol: ComparisonSymbol, value: Value): Comparison {
   const { parameter } = column;
   return {

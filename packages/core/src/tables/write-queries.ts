@@ -5,6 +5,7 @@ import { buildColumnList, buildSelectList, convertQuery } from '../endpoints/sta
 import { checkConditionCount, equalityConditions } from './condition.ts';
 import { isSettable } from './operations.ts';
 import { type Condition, writeWhere } from './parts/condition.ts';
+import { conflictSql } from './parts/conflict.ts';
 import { type FinishedStatement, SqlText } from './parts/sql-text.ts';
 import {
   aliasedTable,
@@ -85,11 +86,12 @@ function conflictClause(
 ): string {
   if (action === null) return '';
   const keys = requireTable(endpoint).columns.filter(({ key }) => key);
-  const target = ` on conflict (${keys.map((key) => quoteIdentifier(key.name)).join(', ')}) do`;
+  // With the key alone, an existing row stays as it is.
   const updated = action === 'update' ? provided.filter(({ facts }) => isSettable(facts)) : [];
-  // DO UPDATE needs a column: with the key alone, an existing row stays as it is.
-  if (updated.length === 0) return `${target} nothing`;
-  return `${target} update set ${updated.map((column) => `${columnName(column)} = excluded.${columnName(column)}`).join(', ')}`;
+  return conflictSql(
+    keys.map(({ name }) => name),
+    updated.map(({ facts }) => facts.name),
+  );
 }
 
 /** Builds an UPDATE: columns of the key select the rows, the others are set. */

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { Problem } from '../../src/http/problem.ts';
-import { sql, type SqlText } from '../../src/tables/parts/sql-text.ts';
+import { writeWhere } from '../../src/tables/parts/condition.ts';
+import { writeOrder } from '../../src/tables/parts/order.ts';
+import { sql, SqlText } from '../../src/tables/parts/sql-text.ts';
 import { foreignKeysSql } from '../../src/tables/postgrest/read/foreign-keys.sql.ts';
-import { conditionsSql } from '../../src/tables/postgrest/read/filter-sql.ts';
+import { conditionsOf } from '../../src/tables/postgrest/read/filter-sql.ts';
 import { parseReadQuery } from '../../src/tables/postgrest/read/parse-query.ts';
 import {
   createReadModel,
@@ -38,6 +40,10 @@ const catalog = useCatalog(`
   insert into book_genre values (1, 1), (1, 2), (3, 2);
   create table place (id int primary key, spot point, facts json);
   insert into place values (1, '(1,2)', '{"a": 1}');
+  create extension citext;
+  create domain fruit as citext;
+  create table word (id int primary key, tag citext, fruit fruit, fixed char(3), facts json, spot point);
+  insert into word values (1, 'Red', 'Plum', 'a', '{"a": 1}', '(1,2)'), (2, 'blue', 'pear', 'abc', '7', '(3,4)');
   create table person (id int primary key);
   create table follows (follower int references person, followed int references person, primary key (follower, followed));
   insert into person values (1), (2), (3);
@@ -47,6 +53,7 @@ const catalog = useCatalog(`
 `);
 
 let model: ReadModel | null = null;
+const limits = { maxRows: 100, allowAggregates: true };
 
 async function readModel(): Promise<ReadModel> {
   const relations = (await catalog.tables()).map(({ schema, name, table }) => ({
@@ -66,7 +73,7 @@ async function get(target: string): Promise<unknown> {
   const [name, search = ''] = target.split(/\?(.*)/s);
   const relation = model.relations.get(relationKey({ schema: 'public', name: decodeURIComponent(name!) }))!;
   try {
-    const read = { model, relation, query: parseReadQuery(search), limits: { maxRows: 100, allowAggregates: true } };
+    const read = { model, relation, query: parseReadQuery(search), limits };
     const run = async (part: SqlText): Promise<readonly (string | null)[]> => {
       const statement = part.finish('');
       return (await catalog.query(statement.sql(), statement.values))[0]!;
@@ -338,6 +345,39 @@ describe('filters', () => {
     expect(await ids(search)).toEqual(expected);
   });
 
+  test.each([
+    ['tag=like.r*', [1]],
+    ['tag=ilike.*BL*', [2]],
+    ['tag=in.(RED,x)', [1]],
+    ['fruit=like(any).{p*m,x}', [1]],
+    ['fruit=gt.PEAR', [1]],
+    ['tag=match.^r', []],
+    ['fixed=like.a', []],
+    ['fixed=like.a*', [1, 2]],
+    ['fixed=eq.a', [1]],
+    ['facts=in.("{\\"a\\":1}",8)', [1]],
+    ['spot=eq.( 1, 2)', [1]],
+    ['spot=in.("(3,4)")', [2]],
+    ['facts=gt.1', ['42883', '"gt" does not exist for column "facts" of type json']],
+    ['spot=lt.(1,2)', ['42883', '"lt" does not exist for column "spot" of type point']],
+  ])('operators are those of the type of the column: %s', async (search, expected) => {
+    const rows = await get(`word?select=id&order=id&${search}`);
+    const isProblem = typeof (rows as unknown[])[0] === 'string';
+    expect(isProblem ? rows : (rows as { id: number }[]).map(({ id }) => id)).toEqual(expected);
+  });
+
+  test('the default position of NULLs is not part of the statement', async () => {
+    model ??= await readModel();
+    const relation = model.relations.get(relationKey({ schema: 'public', name: 'book' }))!;
+    const statement = (order: string): string =>
+      readSql({ model: model!, relation, query: parseReadQuery(`order=${order}`), limits })
+        .statement.finish('')
+        .sql();
+    expect(statement('price.desc.nullsfirst')).toBe(statement('price.desc'));
+    expect(statement('price.nullslast')).toBe(statement('price'));
+    expect(statement('price.nullsfirst')).toContain(' order by "t1"."price" nulls first limit ');
+  });
+
   test('an enum, text with a comma, null in every place', async () => {
     expect(await get('author?select=id&mood=gt.sad&order=id')).toEqual([{ id: 1 }, { id: 2 }]);
     expect(await get('author?select=id&name=eq.Nobody, Jr.')).toEqual([{ id: 3 }]);
@@ -393,17 +433,16 @@ test('related rows that are there, or not', async () => {
 });
 
 test('and, or and not of the same conditions are different statements', async () => {
-  const keys = ['and', 'or', 'not.and', 'not.or'].map(
-    (word) =>
-      conditionsSql(aliasedBook(), parseReadQuery(`${word}=(id.eq.1,title.eq.x)`).levels.get('')!.filters).finish('')
-        .statementKey,
-  );
+  model ??= await readModel();
+  const relation = model.relations.get(relationKey({ schema: 'public', name: 'book' }))!;
+  const keys = ['and', 'or', 'not.and', 'not.or'].map((word) => {
+    const { filters } = parseReadQuery(`${word}=(id.eq.1,title.eq.x)`).levels.get('')!;
+    const statement = new SqlText();
+    writeWhere(statement, conditionsOf({ relation, alias: '"b"' }, filters));
+    return statement.finish('').statementKey;
+  });
   expect(new Set(keys).size).toBe(4);
 });
-
-function aliasedBook(): Parameters<typeof conditionsSql>[0] {
-  return { relation: model!.relations.get(relationKey({ schema: 'public', name: 'book' }))!, alias: '"b"' };
-}
 
 describe('order and pages', () => {
   test('by columns, JSON values and related rows; nulls first and last', async () => {
@@ -443,13 +482,11 @@ test('a written row is returned with its related rows', async () => {
   model ??= await readModel();
   const relation = model.relations.get(relationKey({ schema: 'public', name: 'author' }))!;
   const query = parseReadQuery('select=id,home:country(name),book!author(id)&book.order=id&order=id.desc&id=eq.1');
-  const { list, from, order } = writtenRowSql(
-    { model, relation, query, limits: { maxRows: 100, allowAggregates: true } },
-    '"written"',
-  );
+  const { list, from, order } = writtenRowSql({ model, relation, query, limits }, '"written"');
   const statement = sql`with "written" as (update author set name = name where id < 3 returning *)
-    select pg_catalog.json_agg("row".*) from (select ${list} from ${from}${order}) "row"`;
-  const written = statement.finish('');
+    select pg_catalog.json_agg("row".*) from (select ${list} from ${from}`;
+  writeOrder(statement, order);
+  const written = statement.add(') "row"').finish('');
   expect(JSON.parse((await catalog.query(written.sql(), written.values))[0]![0]!)).toEqual([
     { id: 2, home: { name: 'Poland' }, book: [{ id: 3 }] },
     { id: 1, home: { name: 'Norway' }, book: [{ id: 1 }, { id: 2 }] },

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { TableColumn } from '../../src/catalog/table.ts';
-import { SqlText, text } from '../../src/tables/parts/sql-text.ts';
+import type { Condition } from '../../src/tables/parts/condition.ts';
+import { SqlText } from '../../src/tables/parts/sql-text.ts';
 import {
   deleteStatement,
   insertStatement,
@@ -34,7 +35,10 @@ const written = (
 const source = { name: 'x', key: 'x', type: { sql: 'pg_catalog.json', display: 'json' } };
 const json = (value: unknown): SqlText =>
   new SqlText().bind(typeof value === 'string' ? value : JSON.stringify(value), 'pg_catalog.json', source);
-const number = (sql: string, value: number): SqlText => text(`${sql} = `).bind(String(value), 'int4', source);
+const number = (left: string, value: number): Condition => ({
+  kind: 'written',
+  write: (sql) => sql.add(`${left} = `).bind(String(value), 'int4', source),
+});
 
 /** Runs the statement, and returns its SQL and its rows, without their order. */
 async function run(statement: SqlText, returning: string): Promise<unknown> {
@@ -171,8 +175,8 @@ describe('an update', () => {
 
   test('with a limit changes the first rows', async () => {
     await catalog.create(`truncate item; insert into item (id, name) select n, 'n' from generate_series(1, 5) n`);
-    const suffix = text(' order by "r"."id" desc limit 2');
-    const range = { key: [column('id')], suffix };
+    const order = [{ operand: { sql: '"r"."id"' }, descending: true, nullsFirst: true }];
+    const range = { key: [column('id')], order, page: { limit: 2, offset: null } };
     const conditions = [number('5 > "r"."id" and 1', 1)];
     const update = updateStatement(item, {
       columns: [column('name')],

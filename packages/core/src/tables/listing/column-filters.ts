@@ -67,20 +67,8 @@ function operatorCondition(column: ProvidedColumn, operator: string, operand: st
     case 'ilike':
       return likeCondition(column, operator, operand ?? '');
     default:
-      return orderCondition(column, orderOperators[operator as keyof typeof orderOperators], operand);
+      return compareColumn(column, orderOperators[operator as keyof typeof orderOperators], operand);
   }
-}
-
-function orderCondition(
-  column: ProvidedColumn,
-  operator: (typeof orderOperators)[keyof typeof orderOperators],
-  value: string | null,
-): Condition {
-  const { facts, parameter } = column;
-  const { type, key } = parameter;
-  if (facts.comparison !== 'ordered')
-    throw invalidParameter(parameter, `"${key}" is ${type.display}, which has no order.`);
-  return compareColumn(column, operator, value);
 }
 
 /** `*` is the wildcard, since `%` must be encoded in a URL. Columns of other types than text are compared as text. */
@@ -94,7 +82,7 @@ function likeCondition(column: ProvidedColumn, operator: 'like' | 'ilike', patte
 }
 
 function inCondition(column: ProvidedColumn, list: string): Condition {
-  const { facts, parameter } = column;
+  const { parameter } = column;
   const { type, key } = parameter;
   const items = parseList(list);
   if (items === null) {
@@ -103,8 +91,6 @@ function inCondition(column: ProvidedColumn, list: string): Condition {
       `"${key}": in. takes a list such as in.(1,2,3), with "…" around what holds a comma.`,
     );
   }
-  if (facts.comparison === 'none')
-    throw invalidParameter(parameter, `"${key}" is ${type.display}, which in. cannot compare.`);
   return {
     ...compareColumn(column, '=', arrayLiteral(items, type.delimiter)),
     quantifier: 'any',

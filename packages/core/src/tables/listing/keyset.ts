@@ -1,6 +1,6 @@
 import type { Value } from '../../postgres/port.ts';
 import { compareColumn, equalityCondition, operationOf } from '../condition.ts';
-import { type Condition, writeCondition, writeConditions } from '../parts/condition.ts';
+import { type Condition, writeCondition, writeConditions, writeOperand } from '../parts/condition.ts';
 import type { SqlText } from '../parts/sql-text.ts';
 import type { OrderTerm } from './order.ts';
 
@@ -30,7 +30,8 @@ function writeRows(sql: SqlText, keyset: readonly KeysetValue[]): void {
   });
   let separator = '(';
   for (const { operand, cast } of terms) {
-    sql.add(separator).add(operand.sql, operand.key).add(cast, '');
+    writeOperand(sql.add(separator), operand);
+    sql.add(cast, '');
     separator = ', ';
   }
   sql.add(`) ${terms[0]!.operator} `, `)${symbol}`);

@@ -5,13 +5,13 @@ import type { SqlText } from './sql-text.ts';
 
 /** A value of a row, in SQL. */
 export interface Operand {
-  readonly sql: string;
-  /** Tells the operand from the others of the endpoint. */
-  readonly key: string;
+  readonly sql: string | SqlText;
+  /** Tells the operand from the others of the endpoint; absent: its text does. */
+  readonly key?: string;
 }
 
 /** A condition on a row as data: several statements of a request have the same conditions. */
-export type Condition = Comparison | StateTest | Negation | WrittenCondition;
+export type Condition = Comparison | StateTest | Group | Negation | WrittenCondition;
 
 /** `column operator value` */
 export interface Comparison {
@@ -34,8 +34,15 @@ export interface StateTest {
   readonly state: State;
 }
 
+export interface Group {
+  readonly kind: 'group';
+  readonly operator: 'and' | 'or';
+  readonly members: readonly Condition[];
+}
+
+/** `not (…)`, or `(…) is not true`, which NULL is, too. */
 export interface Negation {
-  readonly kind: 'not';
+  readonly kind: 'not' | 'notTrue';
   readonly condition: Condition;
 }
 
@@ -66,7 +73,11 @@ export function writeWhere(sql: SqlText, conditions: readonly Condition[]): void
   writeConditions(sql, conditions, ' and ');
 }
 
-export function writeConditions(sql: SqlText, conditions: readonly Condition[], separator: ' and ' | ' or '): void {
+export function writeConditions(
+  sql: SqlText,
+  conditions: readonly Condition[],
+  separator: ` ${Group['operator']} `,
+): void {
   let isFirst = true;
   for (const condition of conditions) {
     if (!isFirst) sql.add(separator);
@@ -81,16 +92,32 @@ export function writeCondition(sql: SqlText, condition: Condition): void {
       writeComparison(sql, condition);
       return;
     case 'state':
-      sql.add(condition.operand.sql, condition.operand.key).add(` ${states[condition.state]}`);
+      writeOperand(sql, condition.operand);
+      sql.add(` ${states[condition.state]}`);
+      return;
+    case 'group':
+      sql.add('(');
+      writeConditions(sql, condition.members, ` ${condition.operator} `);
+      sql.add(')');
       return;
     case 'not':
       sql.add('not (');
       writeCondition(sql, condition.condition);
       sql.add(')');
       return;
+    case 'notTrue':
+      sql.add('(');
+      writeCondition(sql, condition.condition);
+      sql.add(') is not true');
+      return;
     case 'written':
       condition.write(sql);
   }
+}
+
+export function writeOperand(sql: SqlText, { sql: value, key }: Operand): void {
+  if (typeof value === 'string') sql.add(value, key);
+  else sql.append(value);
 }
 
 /** The casts and the operator are those of the operand's column, and follow from the symbol. */
@@ -99,7 +126,8 @@ function writeComparison(
   { operand, symbol, operation, value, type, source, quantifier }: Comparison,
 ): void {
   const cast = operation.type === null ? '' : `::${operation.type}`;
-  sql.add(operand.sql, operand.key).add(`${cast} ${operation.operator} `, symbol);
+  writeOperand(sql, operand);
+  sql.add(`${cast} ${operation.operator} `, symbol);
   if (quantifier === null) {
     sql.bind(value, type, source, '$').add(cast, '');
     return;

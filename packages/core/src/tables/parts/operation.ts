@@ -1,7 +1,11 @@
 import type { TableColumn } from '../../catalog/table.ts';
 
 /** LIKE is `~~`, ILIKE is `~~*`. */
-export type ComparisonSymbol = '=' | '<' | '<=' | '>' | '>=' | '~~' | '~~*';
+export type PatternSymbol = '~~' | '~~*' | '~' | '~*';
+export type OrderSymbol = '<' | '<=' | '>' | '>=';
+export type ComparisonSymbol = '=' | OrderSymbol | PatternSymbol;
+/** Operators of arrays, ranges and JSON. */
+export type ContainmentSymbol = '@>' | '<@' | '&&' | '<<' | '>>' | '&<' | '&>' | '-|-';
 
 /** How values of a column are compared. */
 export interface Operation {
@@ -14,32 +18,45 @@ export interface Operation {
 /** What decides how the values of a column are compared. */
 export interface ComparedColumn {
   readonly facts: Pick<TableColumn, 'comparison' | 'operators'>;
-  readonly type: Pick<TableColumn['type'], 'textual' | 'builtin'>;
+  readonly type: Pick<TableColumn['type'], 'textual' | 'builtin' | 'kind' | 'element'>;
 }
 
-/** Types without an equality operator are compared as text, json as jsonb. */
-export function resolveOperation({ facts, type }: ComparedColumn, symbol: ComparisonSymbol): Operation {
-  const ownOperator = facts.operators?.names[symbol];
-  if (ownOperator !== undefined) return { type: facts.operators!.type, operator: ownOperator };
-  return { type: operandType(facts.comparison, type, symbol), operator: standardOperator(symbol) };
+const patterns: ReadonlySet<string> = new Set<PatternSymbol>(['~~', '~~*', '~', '~*']);
+const orders: ReadonlySet<string> = new Set<OrderSymbol>(['<', '<=', '>', '>=']);
+const ofRanges: ReadonlySet<string> = new Set<ContainmentSymbol>(['<<', '>>', '&<', '&>', '-|-']);
+
+/**
+ * Returns how a column is compared; null if its type has no such operator. Operators are those of the type's default operator class, or
+ * of `pg_catalog`. Types without an equality operator are compared as text, json as jsonb.
+ */
+export function resolveOperation(
+  { facts, type }: ComparedColumn,
+  symbol: ComparisonSymbol | ContainmentSymbol,
+): Operation | null {
+  const own = facts.operators?.names[symbol];
+  if (own !== undefined) return { type: facts.operators!.type, operator: own };
+  const operator = standardOperator(symbol);
+  if (patterns.has(symbol)) return { type: type.textual && type.builtin !== null ? null : text, operator };
+  const isJson = type.builtin === 'json';
+  if (symbol === '=' || orders.has(symbol)) {
+    if (symbol !== '=' && facts.comparison !== 'ordered') return null;
+    return { type: facts.comparison === 'none' ? commonType(isJson) : null, operator };
+  }
+  return canContain(type, symbol) ? { type: isJson ? jsonb : null, operator } : null;
+}
+
+const text = 'pg_catalog.text';
+const jsonb = 'pg_catalog.jsonb';
+const commonType = (isJson: boolean): string => (isJson ? jsonb : text);
+
+/** Containment and range operators exist in `pg_catalog` for arrays, ranges and JSON. */
+function canContain({ builtin, kind, element }: ComparedColumn['type'], symbol: string): boolean {
+  if (kind === 'range') return true;
+  if (ofRanges.has(symbol)) return false;
+  return element !== undefined || ((builtin === 'json' || builtin === 'jsonb') && symbol !== '&&');
 }
 
 /** Returns an operator of `pg_catalog`. */
 export function standardOperator(symbol: string): string {
   return `operator(pg_catalog.${symbol})`;
-}
-
-function operandType(
-  comparison: TableColumn['comparison'],
-  type: ComparedColumn['type'],
-  symbol: ComparisonSymbol,
-): string | null {
-  const isPattern = symbol === '~~' || symbol === '~~*';
-  if (isPattern) return type.textual && type.builtin !== null ? null : 'pg_catalog.text';
-  if (comparison !== 'none') return null;
-  return type.builtin === 'json' ? 'pg_catalog.jsonb' : 'pg_catalog.text';
-}
-
-export function castIfNeeded(type: string | null, sql: string, suffix: '' | '[]' = ''): string {
-  return type === null ? sql : `${sql}::${type}${suffix}`;
 }

@@ -1,5 +1,5 @@
 import type { SqlText } from './sql-text.ts';
-import type { Operand } from './condition.ts';
+import { type Operand, writeOperand } from './condition.ts';
 
 /** A term of ORDER BY. */
 export interface Order {
@@ -13,11 +13,8 @@ export function writeOrder(sql: SqlText, terms: readonly Order[]): void {
   let separator = ' order by ';
   for (const { operand, descending, nullsFirst } of terms) {
     const nulls = nullsFirst === descending ? '' : ` nulls ${nullsFirst ? 'first' : 'last'}`;
-    sql
-      .add(separator)
-      .add(operand.sql, operand.key)
-      .add(descending ? ' desc' : '')
-      .add(nulls);
+    writeOperand(sql.add(separator), operand);
+    sql.add(descending ? ' desc' : '').add(nulls);
     separator = ', ';
   }
 }

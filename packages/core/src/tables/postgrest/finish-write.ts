@@ -2,6 +2,7 @@ import { quoteIdentifier } from '../../catalog/quote.ts';
 import type { TableColumn } from '../../catalog/table.ts';
 import type { GatewayResponse } from '../../ports/ports.ts';
 import type { Query } from '../../ports/ports.ts';
+import { writeOrder } from '../parts/order.ts';
 import { sql, type SqlText, text } from '../parts/sql-text.ts';
 import { rowAlias } from '../provided-columns.ts';
 import { ofRequest } from './database-error.ts';
@@ -85,7 +86,8 @@ function noRows({ target }: TargetRequest, columns: readonly TableColumn[]): Sql
 /** Returns the expression of the returned rows as JSON text. */
 function bodySql({ media }: TargetRequest, read: Read): SqlText {
   const { list, from, group, order } = writtenRowSql(read, sourceAlias);
-  const rows = sql`select ${list} from ${from}${group}${order}`;
+  const rows = sql`select ${list} from ${from}${group}`;
+  writeOrder(rows, order);
   // A row without columns cannot be named as a whole.
   const row = list.isEmpty ? "'{}'::pg_catalog.json" : '"page".*';
   const json =

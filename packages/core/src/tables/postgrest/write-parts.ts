@@ -1,10 +1,11 @@
 import type { TableColumn } from '../../catalog/table.ts';
 import type { ValueSource } from '../../ports/ports.ts';
+import type { Condition } from '../parts/condition.ts';
 import { SqlText } from '../parts/sql-text.ts';
 import { qualifyDefault } from './default-expression.ts';
 import { invalidBody, postgrestProblem } from './postgrest-problem.ts';
 import { readRows, type RowsBody, selectRowsFormat } from './rows-body.ts';
-import { conditionsSql } from './read/filter-sql.ts';
+import { conditionsOf } from './read/filter-sql.ts';
 import type { Filter, Level } from './read/query.ts';
 import { parseNames, requireColumn, type Target, type TargetRequest } from './target.ts';
 import { bodyAlias, type ConflictAction, type WrittenColumn } from './write-statements.ts';
@@ -93,7 +94,7 @@ export function selectConflict({ target, preferences, parameters }: TargetReques
  * Returns the conditions of a PUT on `"body"`: its URL names one row by the primary key.
  * @throws Problem PGRST105 for other filters, PGRST114 for a page
  */
-export function keyConditions(target: Target, { filters, limit, offset, order }: Level): SqlText {
+export function keyConditions(target: Target, { filters, limit, offset, order }: Level): readonly Condition[] {
   if (limit !== null || offset > 0 || order.length > 0) {
     throw postgrestProblem(400, 'PGRST114', 'limit/offset querystring parameters are not allowed for PUT');
   }
@@ -110,7 +111,7 @@ export function keyConditions(target: Target, { filters, limit, offset, order }:
       { hint: `The primary key is ${target.key.map(({ name }) => name).join(', ')}` },
     );
   }
-  return conditionsSql({ relation: target, alias: bodyAlias }, filters);
+  return conditionsOf({ relation: target, alias: bodyAlias }, filters);
 }
 
 /** The column of a filter by equality; null for other filters. */

@@ -1,12 +1,13 @@
 import type { Query } from '../../ports/ports.ts';
-import { joinParts, sql, type SqlText, text } from '../parts/sql-text.ts';
+import type { Order } from '../parts/order.ts';
+import type { SqlText } from '../parts/sql-text.ts';
 import { rowAlias } from '../provided-columns.ts';
 import { preferenceApplied } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
-import { conditionsSql, fieldSql } from './read/filter-sql.ts';
-import { numberParameter } from './read/page-sql.ts';
+import { conditionsOf, orderedField } from './read/filter-sql.ts';
+import { rowCount } from './read/page-sql.ts';
 import { parseReadQuery } from './read/parse-query.ts';
-import { emptyLevel, type Level, type ReadQuery } from './read/query.ts';
+import { emptyLevel, type Level, type OrderTerm, type ReadQuery } from './read/query.ts';
 import { finishWrite } from './finish-write.ts';
 import { locationHeader, representation, totalRange, withoutContent, affectedRowsRange } from './write-response.ts';
 import {
@@ -76,7 +77,7 @@ const mergeSettings = [[mergedRowsSetting, '']] as const;
 export async function buildPut(request: TargetRequest): Promise<Query> {
   const { target, preferences } = request;
   const query = parseReadQuery(request.query);
-  const conditions = [keyConditions(target, outerLevel(query))];
+  const conditions = keyConditions(target, outerLevel(query));
   const given = await readGivenRows(request);
   const statement = insertStatement(target, {
     body: jsonParameter(given.rows.json),
@@ -148,8 +149,7 @@ function finishChange(request: TargetRequest, query: ReadQuery, { statement, app
 function changeParts({ target }: TargetRequest, query: ReadQuery, statement: 'UPDATE' | 'DELETE'): ChangeParts {
   const level = outerLevel(query);
   requireFilter(target, statement, level.filters.length > 0);
-  const conditions =
-    level.filters.length === 0 ? [] : [conditionsSql({ relation: target, alias: '"r"' }, level.filters)];
+  const conditions = conditionsOf({ relation: target, alias: rowAlias }, level.filters);
   return { conditions, range: affectedRange(target, level) };
 }
 
@@ -166,21 +166,22 @@ function affectedRange(target: Target, level: Level): AffectedRange | null {
       hint: key.length === 0 ? 'The table needs a primary key' : "Apply an 'order' using unique column(s)",
     });
   }
-  return { key, suffix: rangeSuffix(target, level) };
+  return {
+    key,
+    order: order.map((term) => ownOrder(target, term)),
+    page: { limit: limit === null ? null : rowCount(limit), offset: rowCount(offset) },
+  };
 }
 
-function rangeSuffix(target: Target, { limit, offset, order }: Level): SqlText {
-  const terms = order.map(({ relation, field, descending, nulls }) => {
-    if (relation !== null) {
-      throw postgrestProblem(400, 'PGRST118', `A related order on '${relation}' is not possible`, {
-        details: 'A write with a limit is ordered by columns of its own table',
-      });
-    }
-    const value = fieldSql({ relation: target, alias: rowAlias }, field, 'order');
-    return sql`${value}${text(`${descending ? ' desc' : ''}${nulls === null ? '' : ` nulls ${nulls}`}`)}`;
-  });
-  const rows = limit === null ? text('') : sql` limit ${numberParameter(limit)}`;
-  return sql` order by ${joinParts(terms, ', ')}${rows} offset ${numberParameter(offset)}`;
+/** @throws Problem PGRST118 for a column of a related row */
+function ownOrder(target: Target, { relation, field, descending, nulls }: OrderTerm): Order {
+  if (relation !== null) {
+    throw postgrestProblem(400, 'PGRST118', `A related order on '${relation}' is not possible`, {
+      details: 'A write with a limit is ordered by columns of its own table',
+    });
+  }
+  const operand = orderedField({ relation: target, alias: rowAlias }, field, 'order');
+  return { operand, descending, nullsFirst: nulls === null ? descending : nulls === 'first' };
 }
 
 function outerLevel({ levels }: ReadQuery): Level {

@@ -1,6 +1,10 @@
 import { quoteIdentifier, quoteLiteral } from '../../catalog/quote.ts';
 import type { TableColumn } from '../../catalog/table.ts';
-import { joinParts, sql, type SqlText, text } from '../parts/sql-text.ts';
+import { type Condition, writeWhere } from '../parts/condition.ts';
+import { conflictSql } from '../parts/conflict.ts';
+import { type Order, writeOrder } from '../parts/order.ts';
+import { type Page, writePage } from '../parts/page.ts';
+import { sql, type SqlText, text } from '../parts/sql-text.ts';
 import { qualifyDefault } from './default-expression.ts';
 import { rowAlias } from '../provided-columns.ts';
 
@@ -69,30 +73,24 @@ export interface InsertParts {
   /** Null: a conflict is an error. */
   readonly conflict: ConflictAction | null;
   /** Conditions on columns of `"body"`, of a PUT. */
-  readonly conditions: readonly SqlText[];
+  readonly conditions: readonly Condition[];
 }
 
 /** Returns the INSERT of all rows of a body, without RETURNING. */
 export function insertStatement(table: WrittenTable, { body, columns, conflict, conditions }: InsertParts): SqlText {
   const names = columns.length === 0 ? '' : ` (${columns.map(({ column }) => columnName(column)).join(', ')})`;
-  return text(`insert into ${relation(table)} as ${rowAlias}${names} select ${columns.map(bodyValue).join(', ')}`)
-    .append(bodyRows(body, columns))
-    .append(where(conditions))
-    .add(conflictClause(conflict, columns));
-}
-
-function where(conditions: readonly SqlText[]): SqlText {
-  return conditions.length === 0 ? text('') : sql` where ${joinParts(conditions, ' and ')}`;
+  const values = columns.map(bodyValue).join(', ');
+  const statement = text(`insert into ${relation(table)} as ${rowAlias}${names} select ${values}`);
+  statement.append(bodyRows(body, columns));
+  writeWhere(statement, conditions);
+  return statement.add(conflictClause(conflict, columns));
 }
 
 function conflictClause(conflict: ConflictAction | null, written: readonly WrittenColumn[]): string {
   if (conflict === null) return '';
-  const { action, columns } = conflict;
-  const names = columns.map(columnName).join(', ');
-  const isMerge = action === 'merge' && written.length > 0;
-  const target = ` on conflict (${names}) do`;
-  const set = written.map(({ column }) => `${columnName(column)} = excluded.${columnName(column)}`).join(', ');
-  return isMerge ? `${target} update set ${set} where ${countMerged}` : `${target} nothing`;
+  const updated = conflict.action === 'merge' ? written.map(({ column }) => column.name) : [];
+  const key = conflict.columns.map(({ name }) => name);
+  return `${conflictSql(key, updated)}${updated.length === 0 ? '' : ` where ${countMerged}`}`;
 }
 
 /** True. Counts the row in a setting of the transaction: RETURNING cannot tell an inserted row from an updated one. */
@@ -100,15 +98,15 @@ const countMerged = `pg_catalog.set_config('${mergedRowsSetting}', ((coalesce(nu
 
 /** The rows of an UPDATE or DELETE that has a limit. */
 export interface AffectedRange {
-  /** ` order by … limit … offset …` */
-  readonly suffix: SqlText;
+  readonly order: readonly Order[];
+  readonly page: Page;
   /** The primary key. */
   readonly key: readonly TableColumn[];
 }
 
 export interface ChangeParts {
   /** Conditions on columns of `"r"`. */
-  readonly conditions: readonly SqlText[];
+  readonly conditions: readonly Condition[];
   /** Null: all rows that meet the conditions. */
   readonly range: AffectedRange | null;
 }
@@ -131,20 +129,24 @@ export function updateStatement(table: WrittenTable, parts: UpdateParts): SqlTex
   const statement = text(`update ${relation(table)} as ${rowAlias} set ${set.join(', ')}`);
   const written = columns.map((column): WrittenColumn => ({ column, ifMissing: 'null' }));
   if (written.length > 0) statement.append(bodyRows(body, written));
-  return statement.append(affectedRows(table, parts));
+  return writeAffectedRows(statement, table, parts);
 }
 
 /** Returns the DELETE of the rows that meet the conditions, without RETURNING. */
 export function deleteStatement(table: WrittenTable, parts: ChangeParts): SqlText {
-  return text(`delete from ${relation(table)} as ${rowAlias}`).append(affectedRows(table, parts));
+  return writeAffectedRows(text(`delete from ${relation(table)} as ${rowAlias}`), table, parts);
 }
 
-function affectedRows(table: WrittenTable, { conditions, range }: ChangeParts): SqlText {
-  if (range === null) return where(conditions);
-  const { key, suffix } = range;
+function writeAffectedRows(sql: SqlText, table: WrittenTable, { conditions, range }: ChangeParts): SqlText {
+  if (range === null) {
+    writeWhere(sql, conditions);
+    return sql;
+  }
+  const { key, order, page } = range;
   const columns = key.map((column) => `${rowAlias}.${columnName(column)}`).join(', ');
-  return text(` where (${columns}) in (select ${columns} from ${relation(table)} as ${rowAlias}`)
-    .append(where(conditions))
-    .append(suffix)
-    .add(')');
+  sql.add(` where (${columns}) in (select ${columns} from ${relation(table)} as ${rowAlias}`);
+  writeWhere(sql, conditions);
+  writeOrder(sql, order);
+  writePage(sql, page);
+  return sql.add(')');
 }

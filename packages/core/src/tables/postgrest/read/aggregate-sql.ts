@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../../../catalog/quote.ts';
-import { sql, type SqlText, text } from '../../parts/sql-text.ts';
+import { type SqlText, text } from '../../parts/sql-text.ts';
 import { queryProblem } from '../postgrest-problem.ts';
 import { castSql, valueSql } from './column-sql.ts';
 import type { Aliased } from './filter-sql.ts';
@@ -13,8 +13,10 @@ export function aggregateSql(aliased: Aliased, item: SelectedAggregate): SqlText
 
 /** @param value the argument */
 export function calledSql({ function: name, cast, name: member }: SelectedAggregate, value: SqlText): SqlText {
-  const type = cast === null ? text('') : sql`::${castSql(cast)}`;
-  return sql`${text(`pg_catalog.${name}(`)}${value})${type} as ${text(quoteIdentifier(member))}`;
+  const type = cast === null ? '' : castSql(cast);
+  return text(`pg_catalog.${name}(`)
+    .append(value)
+    .add(`)${type} as ${quoteIdentifier(member)}`);
 }
 
 /** Returns ` group by …` with the positions of the columns that are no aggregates; empty without aggregates. */

@@ -1,7 +1,8 @@
 import { quoteIdentifier } from '../../../catalog/quote.ts';
-import { sql, type SqlText, text } from '../../parts/sql-text.ts';
+import { writeOperand } from '../../parts/condition.ts';
+import { SqlText } from '../../parts/sql-text.ts';
 import { syntaxProblem } from '../postgrest-problem.ts';
-import { type Aliased, fieldSql } from './filter-sql.ts';
+import { type Aliased, fieldValue } from './filter-sql.ts';
 import type { SelectedColumn } from './query.ts';
 
 /** The types that a request can cast to. */
@@ -14,15 +15,15 @@ const castTypes: ReadonlySet<string> = new Set(
 
 /** @param isGrouped whether rows are grouped by the value: json has no equality */
 export function columnSql(aliased: Aliased, { field, name, cast }: SelectedColumn, isGrouped = false): SqlText {
-  const value = valueSql(aliased, { field, cast });
-  const comparable = text(isGrouped && isJson(aliased, { field, cast }) ? '::pg_catalog.jsonb' : '');
-  return sql`${value}${comparable}${text(` as ${quoteIdentifier(name)}`)}`;
+  const comparable = isGrouped && isJson(aliased, { field, cast }) ? '::pg_catalog.jsonb' : '';
+  return valueSql(aliased, { field, cast }).add(`${comparable} as ${quoteIdentifier(name)}`);
 }
 
 /** Returns the value of a column, with its cast. */
 export function valueSql(aliased: Aliased, { field, cast }: Pick<SelectedColumn, 'field' | 'cast'>): SqlText {
-  const value = fieldSql(aliased, field, 'select');
-  return cast === null ? value : sql`${value}::${castSql(cast)}`;
+  const sql = new SqlText();
+  writeOperand(sql, fieldValue(aliased, field, 'select'));
+  return cast === null ? sql : sql.add(castSql(cast));
 }
 
 function isJson({ relation }: Aliased, { field, cast }: Pick<SelectedColumn, 'field' | 'cast'>): boolean {
@@ -31,7 +32,8 @@ function isJson({ relation }: Aliased, { field, cast }: Pick<SelectedColumn, 'fi
   return step === undefined ? relation.columns.get(field.column)?.type.builtin === 'json' : step.gives === 'json';
 }
 
-export function castSql(cast: string): SqlText {
+/** Returns the cast to a type of the client. */
+export function castSql(cast: string): string {
   const isArray = cast.endsWith('[]');
   const type = (isArray ? cast.slice(0, -2) : cast).trim();
   if (!castTypes.has(type)) {
@@ -41,7 +43,7 @@ export function castSql(cast: string): SqlText {
     );
   }
   const builtin = standardNames[type] ?? type;
-  return text(`pg_catalog.${quoteIdentifier(builtin)}${isArray ? '[]' : ''}`);
+  return `::pg_catalog.${quoteIdentifier(builtin)}${isArray ? '[]' : ''}`;
 }
 
 /** The names in `pg_catalog` of types with another name in SQL. */

@@ -1,9 +1,12 @@
 import { quoteIdentifier } from '../../../catalog/quote.ts';
 import type { TableColumn } from '../../../catalog/table.ts';
 import type { Problem, ValueSource } from '../../../ports/ports.ts';
-import { joinParts, sql, SqlText, text } from '../../parts/sql-text.ts';
+import { arrayLiteral } from '../../../postgres/literal.ts';
+import { type Comparison, type Condition, isState, type Operand, states, writeOperand } from '../../parts/condition.ts';
+import { type Operation, resolveOperation, standardOperator } from '../../parts/operation.ts';
+import { SqlText, text } from '../../parts/sql-text.ts';
 import { queryProblem, syntaxProblem } from '../postgrest-problem.ts';
-import type { Condition, Field, Filter, FilterOperator, JsonStep } from './query.ts';
+import type { Field, FieldFilter, Filter, FilterOperator } from './query.ts';
 import type { Relation } from './relationships.ts';
 
 /** A relation with its alias in a statement. */
@@ -15,42 +18,38 @@ export interface Aliased {
   readonly related?: ReadonlyMap<string, string>;
 }
 
-/** The SQL of a field, and the type that values are compared with. */
-interface Operand {
-  readonly sql: SqlText;
-  /** The type of values, in SQL. */
-  readonly type: string;
+/** The value of a field. */
+interface FieldOperand extends Operand {
   /** Null for a value of a JSON column. */
   readonly column: TableColumn | null;
+  /** The type of values, in SQL. */
+  readonly type: string;
   readonly source: ValueSource;
 }
 
-/** Returns the SQL of a condition of one or more filters; empty for none. */
-export function conditionsSql(aliased: Aliased, filters: readonly Filter[]): SqlText {
-  return joinParts(
-    filters.map((filter) => filterSql(aliased, filter)),
-    ' and ',
-  );
+/**
+ * Returns the conditions of filters.
+ * @throws Problem 42703 for an unknown column, 42883 for an operator that the type of a column does not have
+ */
+export function conditionsOf(aliased: Aliased, filters: readonly Filter[]): readonly Condition[] {
+  return filters.map((filter) => filterCondition(aliased, filter));
 }
 
-function filterSql(aliased: Aliased, filter: Filter): SqlText {
-  if (filter.kind === 'condition') return negate(conditionSql(aliased, filter), filter.negated);
-  const members = filter.members.map((member) => filterSql(aliased, member));
-  return negate(sql`(${joinParts(members, ` ${filter.operator} `)})`, filter.negated);
-}
-
-function negate(condition: SqlText, negated: boolean): SqlText {
-  return negated ? sql`not (${condition})` : condition;
-}
-
-function bound(value: string, type: string, source: ValueSource): SqlText {
-  return new SqlText().bind(value, type, source);
+function filterCondition(aliased: Aliased, filter: Filter): Condition {
+  const condition: Condition =
+    filter.kind === 'condition'
+      ? testCondition(aliased, filter)
+      : { kind: 'group', operator: filter.operator, members: conditionsOf(aliased, filter.members) };
+  return filter.negated ? { kind: 'not', condition } : condition;
 }
 
 const jsonb = 'pg_catalog.jsonb';
 
-const operators: Readonly<Partial<Record<FilterOperator, string>>> = {
+const symbols = {
   eq: '=',
+  neq: '=',
+  isdistinct: '=',
+  in: '=',
   gt: '>',
   gte: '>=',
   lt: '<',
@@ -67,7 +66,7 @@ const operators: Readonly<Partial<Record<FilterOperator, string>>> = {
   nxr: '&<',
   nxl: '&>',
   adj: '-|-',
-};
+} as const;
 
 const searchFunctions: Readonly<Partial<Record<FilterOperator, string>>> = {
   fts: 'to_tsquery',
@@ -77,84 +76,67 @@ const searchFunctions: Readonly<Partial<Record<FilterOperator, string>>> = {
 };
 
 const patterns: ReadonlySet<FilterOperator> = new Set(['like', 'ilike', 'match', 'imatch']);
-const ordering: ReadonlySet<FilterOperator> = new Set(['gt', 'gte', 'lt', 'lte']);
 
-function conditionSql(aliased: Aliased, condition: Condition): SqlText {
-  const { operator, value, field } = condition;
+function testCondition(aliased: Aliased, filter: FieldFilter): Condition {
+  const { field } = filter;
   const related = field.path.length === 0 ? aliased.related?.get(field.column) : undefined;
-  if (related !== undefined && !aliased.relation.columns.has(field.column)) return relatedSql(related, condition);
-  const operand = fieldOperand(aliased, field, condition.parameter);
-  if (operator === 'is') return isSql(operand, condition);
-  if (operator === 'in') return inSql(operand, value as readonly string[], condition);
-  if (operator in searchFunctions) return searchSql(operand, condition);
-  if (operator === 'neq') return sql`not (${compare(operand, { ...condition, operator: 'eq' })})`;
-  if (operator === 'isdistinct') return sql`(${compare(operand, { ...condition, operator: 'eq' })}) is not true`;
-  return compare(operand, condition);
+  if (related !== undefined && !aliased.relation.columns.has(field.column)) return relatedCondition(related, filter);
+  return fieldCondition(fieldOperand(aliased, field, filter.parameter), filter);
 }
 
-function compare(operand: Operand, condition: Condition): SqlText {
-  const { operator, quantifier, value } = condition;
-  const isPattern = patterns.has(operator);
-  const { cast, symbol, type } = isPattern
-    ? { cast: '::pg_catalog.text', symbol: `operator(pg_catalog.${operators[operator]!})`, type: 'pg_catalog.text' }
-    : selectOperator(operand, condition);
-  const given =
-    operator === 'like' || operator === 'ilike' ? (value as string).replaceAll('*', '%') : (value as string);
-  const left = sql`${operand.sql}${text(cast)} ${text(symbol)} `;
-  if (quantifier === null) return sql`${left}${bound(given, type, operand.source)}`;
-  return sql`${left}${text(quantifier)}(${bound(given, `${type}[]`, operand.source)})`;
-}
-
-interface SelectedOperator {
-  /** The cast of the field; empty for none. */
-  readonly cast: string;
-  readonly symbol: string;
-  /** The type of values. */
-  readonly type: string;
-}
-
-/** Selects an operator by its qualified name, so that one in another schema of the `search_path` is never run. */
-function selectOperator({ type, column }: Operand, condition: Condition): SelectedOperator {
-  const { operator, field } = condition;
-  const symbol = operators[operator]!;
-  const standard = `operator(pg_catalog.${symbol})`;
-  const isComparison = operator === 'eq' || ordering.has(operator);
-  if (column === null) {
-    if (isComparison || (type === jsonb && (operator === 'cs' || operator === 'cd')))
-      return { cast: '', symbol: standard, type };
-    throw unavailable({ name: `${field.column}->…`, display: type.slice('pg_catalog.'.length) }, condition);
+function fieldCondition(operand: FieldOperand, filter: FieldFilter): Condition {
+  const { operator } = filter;
+  switch (operator) {
+    case 'is':
+      return stateCondition(operand, filter);
+    case 'in':
+      return inCondition(operand, filter);
+    case 'fts':
+    case 'plfts':
+    case 'phfts':
+    case 'wfts':
+      return { kind: 'written', write: (sql) => writeSearch(sql, operand, filter) };
+    case 'neq':
+      return { kind: 'not', condition: comparison(operand, filter, symbols.neq) };
+    case 'isdistinct':
+      return { kind: 'notTrue', condition: comparison(operand, filter, symbols.isdistinct) };
+    default:
+      return comparison(operand, filter, symbols[operator]);
   }
-  const own = column.operators?.names[symbol];
-  if (own !== undefined) return { cast: `::${column.operators!.type}`, symbol: own, type: column.operators!.type };
-  if (isComparison) return { ...comparedType(column, condition), symbol: standard };
-  requireContainment(column, condition);
-  const isJson = column.type.builtin === 'json';
-  return { cast: isJson ? `::${jsonb}` : '', symbol: standard, type: isJson ? jsonb : column.type.sql };
 }
 
-/** Types without an equality operator are compared as text, json as jsonb. */
-function comparedType(column: TableColumn, condition: Condition): Omit<SelectedOperator, 'symbol'> {
-  if (column.comparison === 'none') {
-    const common = column.type.builtin === 'json' ? jsonb : 'pg_catalog.text';
-    return { cast: `::${common}`, type: common };
+type ComparedSymbol = (typeof symbols)[keyof typeof symbols];
+
+function comparison(operand: FieldOperand, filter: FieldFilter, symbol: ComparedSymbol): Comparison {
+  const { operator, quantifier } = filter;
+  const value = filter.value as string;
+  return {
+    kind: 'comparison',
+    operand,
+    symbol,
+    operation: operationOf(operand, filter, symbol),
+    value: operator === 'like' || operator === 'ilike' ? value.replaceAll('*', '%') : value,
+    type: patterns.has(operator) ? 'pg_catalog.text' : operand.type,
+    source: operand.source,
+    quantifier,
+  };
+}
+
+/** @throws Problem 42883 */
+function operationOf({ type, column }: FieldOperand, filter: FieldFilter, symbol: ComparedSymbol): Operation {
+  if (column !== null) {
+    const operation = resolveOperation({ facts: column, type: column.type }, symbol);
+    if (operation === null) throw unavailable(named(column), filter);
+    return operation;
   }
-  if (column.comparison === 'equal' && condition.operator !== 'eq') throw unavailable(named(column), condition);
-  return { cast: '', type: column.type.sql };
+  const operator = standardOperator(symbol);
+  if (patterns.has(filter.operator)) return { type: type === jsonb ? 'pg_catalog.text' : null, operator };
+  const isContainment = symbol === '@>' || symbol === '<@';
+  if (isContainment ? type === jsonb : comparisonSymbols.has(symbol)) return { type: null, operator };
+  throw unavailable({ name: `${filter.field.column}->…`, display: type.slice('pg_catalog.'.length) }, filter);
 }
 
-const rangeOperators: ReadonlySet<FilterOperator> = new Set(['sl', 'sr', 'nxr', 'nxl', 'adj']);
-
-/** Containment and range operators exist in `pg_catalog` for arrays, ranges and JSON. */
-function requireContainment(column: TableColumn, condition: Condition): void {
-  const { type } = column;
-  const { operator } = condition;
-  const isJson = type.builtin === 'json' || type.builtin === 'jsonb';
-  const isRange = type.kind === 'range';
-  const isAvailable = rangeOperators.has(operator)
-    ? isRange
-    : isRange || type.element !== undefined || (isJson && operator !== 'ov');
-  if (!isAvailable) throw unavailable(named(column), condition);
-}
+const comparisonSymbols: ReadonlySet<string> = new Set(['=', '<', '<=', '>', '>=']);
 
 interface NamedOperand {
   readonly name: string;
@@ -177,72 +159,72 @@ function unavailable(
 }
 
 /** Whether there are related rows: `author=is.null`. */
-function relatedSql(related: string, { operator, value, field, parameter }: Condition): SqlText {
-  if (operator === 'is' && (value === 'null' || value === 'not_null')) return text(`${related} ${isTests.get(value)!}`);
+function relatedCondition(related: string, { operator, value, field, parameter }: FieldFilter): Condition {
+  if (operator === 'is' && (value === 'null' || value === 'not_null')) {
+    return { kind: 'state', operand: { sql: related }, state: value };
+  }
   throw syntaxProblem(
     parameter,
     `related rows such as "${field.column}" can only be compared by is.null and is.not_null`,
   );
 }
 
-const isTests: ReadonlyMap<string, string> = new Map([
-  ['null', 'is null'],
-  ['not_null', 'is not null'],
-  ['true', 'is true'],
-  ['false', 'is false'],
-  ['unknown', 'is unknown'],
-]);
-
-function isSql(operand: Operand, { value, parameter }: Condition): SqlText {
-  const word = (value as string).toLowerCase();
-  const test = isTests.get(word);
-  if (test === undefined) throw syntaxProblem(parameter, `"is" takes ${[...isTests.keys()].join(', ')}`);
-  const isBoolean = operand.column === null || operand.column.type.builtin === 'bool';
-  if (!word.endsWith('null') && !isBoolean) throw unavailable(named(operand.column!), { operator: 'is' });
-  const cast = operand.column === null && !word.endsWith('null') ? '::pg_catalog.bool' : '';
-  return sql`${operand.sql}${text(cast)} ${text(test)}`;
-}
-
-function inSql(operand: Operand, values: readonly string[], condition: Condition): SqlText {
+function stateCondition(operand: FieldOperand, { value, parameter }: FieldFilter): Condition {
   const { column } = operand;
-  if (column?.type.element !== undefined) throw unavailable(named(column), condition);
-  const delimiter = column?.type.delimiter ?? ',';
-  const elements = values.map((value) => `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`);
-  return compare(operand, {
-    ...condition,
-    operator: 'eq',
-    quantifier: 'any',
-    value: `{${elements.join(delimiter)}}`,
-  });
+  const state = (value as string).toLowerCase();
+  if (!isState(state)) throw syntaxProblem(parameter, `"is" takes ${Object.keys(states).join(', ')}`);
+  if (state.endsWith('null')) return { kind: 'state', operand, state };
+  if (column === null) {
+    const boolean = new SqlText();
+    writeOperand(boolean, operand);
+    return { kind: 'state', operand: { sql: boolean.add('::pg_catalog.bool') }, state };
+  }
+  if (column.type.builtin !== 'bool') throw unavailable(named(column), { operator: 'is' });
+  return { kind: 'state', operand, state };
 }
 
-function searchSql(operand: Operand, { operator, language, value }: Condition): SqlText {
-  const configuration =
-    language === null ? text('') : sql`${bound(language, 'pg_catalog.regconfig', operand.source)}, `;
-  const isVector = operand.column?.type.builtin === 'tsvector';
-  const isJson = operand.column === null ? operand.type === jsonb : /^jsonb?$/.test(operand.column.type.builtin ?? '');
-  const cast = text(isJson ? '' : '::pg_catalog.text');
-  const document = isVector ? operand.sql : sql`pg_catalog.to_tsvector(${configuration}${operand.sql}${cast})`;
-  const call = text(`pg_catalog.${searchFunctions[operator]!}(`);
-  return sql`${document} operator(pg_catalog.@@) ${call}${configuration}${bound(value as string, 'pg_catalog.text', operand.source)})`;
+function inCondition(operand: FieldOperand, filter: FieldFilter): Condition {
+  const { column } = operand;
+  if (column?.type.element !== undefined) throw unavailable(named(column), filter);
+  const value = arrayLiteral(filter.value as readonly string[], column?.type.delimiter);
+  return comparison(operand, { ...filter, quantifier: 'any', value }, symbols.in);
+}
+
+function writeSearch(sql: SqlText, operand: FieldOperand, { operator, language, value }: FieldFilter): void {
+  const { column, source } = operand;
+  const writeConfiguration = (): void => {
+    if (language !== null) sql.bind(language, 'pg_catalog.regconfig', source).add(', ');
+  };
+  const isJson = column === null ? operand.type === jsonb : /^jsonb?$/.test(column.type.builtin ?? '');
+  if (column?.type.builtin === 'tsvector') writeOperand(sql, operand);
+  else {
+    sql.add('pg_catalog.to_tsvector(');
+    writeConfiguration();
+    writeOperand(sql, operand);
+    sql.add(isJson ? ')' : '::pg_catalog.text)');
+  }
+  sql.add(` operator(pg_catalog.@@) pg_catalog.${searchFunctions[operator]!}(`);
+  writeConfiguration();
+  sql.bind(value as string, 'pg_catalog.text', source).add(')');
 }
 
 /**
- * Returns the SQL of a field.
+ * Returns the value of a field.
  * @throws Problem 42703 for an unknown column
  */
-export function fieldSql(aliased: Aliased, field: Field, parameter: string): SqlText {
-  return fieldOperand(aliased, field, parameter, false).sql;
+export function fieldValue(aliased: Aliased, field: Field, parameter: string): Operand {
+  return fieldOperand(aliased, field, parameter, false);
 }
 
 /**
- * Returns the SQL of a field that rows are ordered by.
+ * Returns the value of a field that rows are ordered by.
  * @throws Problem 42703 for an unknown column, 42883 for a type without an order
  */
-export function orderedFieldSql(aliased: Aliased, field: Field, parameter: string): SqlText {
-  const { sql: value, column } = fieldOperand(aliased, field, parameter);
+export function orderedField(aliased: Aliased, field: Field, parameter: string): Operand {
+  const operand = fieldOperand(aliased, field, parameter);
+  const { column } = operand;
   if (column !== null && column.comparison !== 'ordered') throw unavailable(named(column), { operator: 'order' });
-  return value;
+  return operand;
 }
 
 function fieldOperand(
@@ -250,33 +232,23 @@ function fieldOperand(
   { column: name, path }: Field,
   parameter: string,
   isCompared = true,
-): Operand {
+): FieldOperand {
   const column = requireColumn(relation, name);
-  const reference = text(`${alias}.${quoteIdentifier(name)}`);
+  const reference = `${alias}.${quoteIdentifier(name)}`;
   if (path.length === 0) {
-    const source = { name, key: parameter, type: column.type };
-    return { sql: reference, type: column.type.sql, column, source };
+    return { sql: reference, type: column.type.sql, column, source: { name, key: parameter, type: column.type } };
   }
   const isJson = column.type.builtin === 'json' || column.type.builtin === 'jsonb';
   const source: ValueSource = { name, key: parameter, type: { sql: 'pg_catalog.text', display: 'text' } };
-  const value = pathSql(isJson ? reference : sql`pg_catalog.to_jsonb(${reference})`, path, source);
+  const value = text('(').add(isJson ? reference : `pg_catalog.to_jsonb(${reference})`);
+  for (const { gives, key } of path) {
+    value.add(` operator(pg_catalog.${gives === 'json' ? '->' : '->>'}) `);
+    value.bind(key, /^-?\d{1,9}$/.test(key) ? 'pg_catalog.int4' : 'pg_catalog.text', source);
+  }
   const isText = path.at(-1)!.gives === 'text';
   const needsCast = isCompared && !isText && column.type.builtin === 'json';
-  return {
-    sql: needsCast ? sql`(${value})::pg_catalog.jsonb` : sql`(${value})`,
-    type: isText ? 'pg_catalog.text' : jsonb,
-    column: null,
-    source,
-  };
-}
-
-function pathSql(value: SqlText, path: readonly JsonStep[], source: ValueSource): SqlText {
-  const whole = new SqlText().append(value);
-  for (const { gives, key } of path) {
-    whole.add(` operator(pg_catalog.${gives === 'json' ? '->' : '->>'}) `);
-    whole.bind(key, /^-?\d{1,9}$/.test(key) ? 'pg_catalog.int4' : 'pg_catalog.text', source);
-  }
-  return whole;
+  value.add(needsCast ? ')::pg_catalog.jsonb' : ')');
+  return { sql: value, type: isText ? 'pg_catalog.text' : jsonb, column: null, source };
 }
 
 /** @throws Problem 42703 */

@@ -1,20 +1,17 @@
 import type { ValueSource } from '../../../ports/ports.ts';
-import { sql, SqlText, text } from '../../parts/sql-text.ts';
+import type { Page, RowCount } from '../../parts/page.ts';
 import type { Level } from './query.ts';
 
 const numberSource: ValueSource = { name: 'limit', key: 'limit', type: { sql: 'pg_catalog.int8', display: 'bigint' } };
 
-/** Returns a number as a parameter: a client that reads page after page has one statement. */
-export function numberParameter(value: number): SqlText {
-  return new SqlText().bind(String(value), numberSource.type.sql, numberSource);
+export function rowCount(value: number): RowCount {
+  return { count: String(value), source: numberSource };
 }
 
-/**
- * Returns ` limit …` and ` offset …`. A limit that the request does not give is part of the text: a generic plan is made for a tenth of
- * the rows where the limit is a parameter.
- */
-export function pageSql({ limit, offset }: Level, maxRows: number): SqlText {
-  const rows = limit === null || limit >= maxRows ? text(String(maxRows)) : numberParameter(limit);
-  const page = sql` limit ${rows}`;
-  return offset === 0 ? page : sql`${page} offset ${numberParameter(offset)}`;
+/** Returns the page of a level, which has no more than `maxRows`. */
+export function pageOf({ limit, offset }: Level, maxRows: number): Page {
+  return {
+    limit: limit === null || limit >= maxRows ? maxRows : rowCount(limit),
+    offset: offset === 0 ? null : rowCount(offset),
+  };
 }

@@ -1,5 +1,5 @@
 import {
-  type Condition,
+  type FieldFilter,
   type Field,
   type Filter,
   type FilterGroup,
@@ -22,7 +22,7 @@ const searches: ReadonlySet<string> = new Set(['fts', 'plfts', 'phfts', 'wfts'])
  * Parses a filter of the query string: `age=gte.18`.
  * @throws Problem PGRST100
  */
-export function parseCondition(parameter: string, field: Field, text: string): Condition {
+export function parseCondition(parameter: string, field: Field, text: string): FieldFilter {
   const scanner = new Scanner(parameter, text);
   const operation = parseOperation(scanner);
   const value = operation.operator === 'in' ? parseList(scanner) : scanner.match(rest);
@@ -97,7 +97,7 @@ function parseMember(scanner: Scanner, depth: number): Filter {
   return { kind: 'condition', parameter: scanner.parameter, field, ...operation, value };
 }
 
-type Operation = Pick<Condition, 'negated' | 'operator' | 'quantifier' | 'language'>;
+type Operation = Pick<FieldFilter, 'negated' | 'operator' | 'quantifier' | 'language'>;
 
 function parseOperation(scanner: Scanner): Operation {
   const negated = scanner.accept('not.');

@@ -54,7 +54,7 @@ export interface SelectedRelation {
   readonly items: readonly SelectItem[];
 }
 
-export type Filter = FilterGroup | Condition;
+export type Filter = FilterGroup | FieldFilter;
 
 export interface FilterGroup {
   readonly kind: 'group';
@@ -63,7 +63,7 @@ export interface FilterGroup {
   readonly members: readonly Filter[];
 }
 
-export interface Condition {
+export interface FieldFilter {
   readonly kind: 'condition';
   /** The parameter of the query string. */
   readonly parameter: string;

@@ -1,5 +1,8 @@
 import { quoteIdentifier } from '../../../catalog/quote.ts';
-import { joinParts, sql, type SqlText, text } from '../../parts/sql-text.ts';
+import { type Condition, type Operand, writeConditions, writeOperand } from '../../parts/condition.ts';
+import { type Order, writeOrder } from '../../parts/order.ts';
+import { writePage } from '../../parts/page.ts';
+import { joinParts, sql, SqlText, text } from '../../parts/sql-text.ts';
 import { queryProblem, syntaxProblem } from '../postgrest-problem.ts';
 import {
   aggregateSql,
@@ -11,7 +14,7 @@ import {
   spreadAggregates,
 } from './aggregate-sql.ts';
 import { columnSql } from './column-sql.ts';
-import { type Aliased, conditionsSql, orderedFieldSql } from './filter-sql.ts';
+import { type Aliased, conditionsOf, orderedField } from './filter-sql.ts';
 import { equalColumns, joinSql, tableSql } from './join-sql.ts';
 import {
   emptyLevel,
@@ -22,7 +25,7 @@ import {
   type SelectedRelation,
   type SelectItem,
 } from './query.ts';
-import { pageSql } from './page-sql.ts';
+import { pageOf } from './page-sql.ts';
 import { findRelationship, type ReadModel, type Relation, type Relationship } from './relationships.ts';
 
 export interface ReadLimits {
@@ -55,12 +58,10 @@ export interface LevelSql {
   readonly names: readonly string[];
   /** `"schema"."name" as "t1"` with the joins of related rows. */
   readonly from: SqlText;
-  /** Empty for none. */
-  readonly where: SqlText;
+  readonly where: readonly Condition[];
   /** ` group by …`; empty for none. */
   readonly group: SqlText;
-  /** ` order by …`; empty for none. */
-  readonly order: SqlText;
+  readonly order: readonly Order[];
 }
 
 interface LevelInput {
@@ -122,7 +123,7 @@ export class SelectBuilder {
     if (count !== null) this.#addAggregate(joined, count.name, aggregateSql(aliased, count));
     else for (const item of items) this.#addItem(joined, aliased, item, path);
     // One row has no order.
-    const order = count === null ? this.#order(joined, aliased, level.order, path) : text('');
+    const order = count === null ? this.#order(joined, aliased, level.order, path) : [];
     return {
       list: joinParts(
         joined.columns.map((column) => column.sql),
@@ -130,7 +131,7 @@ export class SelectBuilder {
       ),
       names: joined.columns.map(({ name }) => name),
       from: joinParts([source, ...joined.joins], ''),
-      where: conditionsSql({ ...aliased, related: joined.related }, level.filters),
+      where: conditionsOf({ ...aliased, related: joined.related }, level.filters),
       group: groupSql(joined.columns),
       order,
     };
@@ -206,16 +207,20 @@ export class SelectBuilder {
     const level = this.#query.levels.get(path) ?? emptyLevel;
     const parts = this.level(inner, { items, level, path });
     const { from, condition } = this.#link(relationship, outer, inner, parts.from);
-    const where = parts.where.isEmpty ? condition : sql`${condition} and ${parts.where}`;
     const isOne = relationship.cardinality === 'one';
-    const limit = isOne ? text(' limit 1') : pageSql(level, this.#limits.maxRows);
     const list = parts.list.isEmpty ? text('null as "none"') : parts.list;
     const isCount = soleCount(inner.relation, items) !== null;
     // Without groups, there is a row for no related rows, too.
     const isOneGroup = isCount || (hasAggregate(items) && parts.group.isEmpty);
-    const having = text(isOneGroup && join === 'inner' ? ' having pg_catalog.count(*) operator(pg_catalog.>) 0' : '');
+    const having = isOneGroup && join === 'inner' ? ' having pg_catalog.count(*) operator(pg_catalog.>) 0' : '';
+    const rows = text('select ').append(list).add(' from ').append(from).add(` where ${condition}`);
+    if (parts.where.length > 0) rows.add(' and ');
+    writeConditions(rows, parts.where, ' and ');
+    rows.append(parts.group).add(having);
+    writeOrder(rows, parts.order);
+    writePage(rows, isOne ? { limit: 1, offset: null } : pageOf(level, this.#limits.maxRows));
     return {
-      rows: sql`select ${list} from ${from} where ${where}${parts.group}${having}${parts.order}${limit}`,
+      rows,
       names: parts.names,
       givesObject: isOne && !isCount,
     };
@@ -287,32 +292,30 @@ export class SelectBuilder {
     outer: Aliased,
     inner: Aliased,
     from: SqlText,
-  ): { readonly from: SqlText; readonly condition: SqlText } {
-    if (junction === null) return { from, condition: text(equalColumns(outer, inner, pairs)) };
+  ): { readonly from: SqlText; readonly condition: string } {
+    if (junction === null) return { from, condition: equalColumns(outer, inner, pairs) };
     const middle = this.aliased(junction.relation);
     const connected = sql`${from} join ${tableSql(middle)} on ${text(equalColumns(middle, inner, junction.inner))}`;
-    return { from: connected, condition: text(equalColumns(middle, outer, junction.outer)) };
+    return { from: connected, condition: equalColumns(middle, outer, junction.outer) };
   }
 
-  #order(joined: Joined, aliased: Aliased, terms: readonly OrderTerm[], path: string): SqlText {
-    if (terms.length === 0) return text('');
+  #order(joined: Joined, aliased: Aliased, terms: readonly OrderTerm[], path: string): readonly Order[] {
     const parameter = path === '' ? 'order' : `${path}.order`;
-    const list = terms.map(({ relation, field, descending, nulls }) => {
-      const value =
+    return terms.map(({ relation, field, descending, nulls }) => {
+      const operand =
         relation === null
           ? this.#ownValue(joined, aliased, field, parameter)
           : this.#relatedValue(joined, aliased, { relation, field, parameter, path });
-      return sql`${value}${text(`${descending ? ' desc' : ''}${nulls === null ? '' : ` nulls ${nulls}`}`)}`;
+      return { operand, descending, nullsFirst: nulls === null ? descending : nulls === 'first' };
     });
-    return sql` order by ${joinParts(list, ', ')}`;
   }
 
   /** Grouped rows are ordered by the position of a selected column, as they are grouped by it. */
-  #ownValue({ columns, isGrouped }: Joined, aliased: Aliased, field: Field, parameter: string): SqlText {
-    const value = orderedFieldSql(aliased, field, parameter);
+  #ownValue({ columns, isGrouped }: Joined, aliased: Aliased, field: Field, parameter: string): Operand {
+    const value = orderedField(aliased, field, parameter);
     if (!isGrouped) return value;
     const position = columns.findIndex((column) => column.field !== null && isSameField(column.field, field));
-    return position === -1 ? value : text(String(position + 1));
+    return position === -1 ? value : { sql: String(position + 1) };
   }
 
   /** Joins the related row whose field the rows are ordered by. */
@@ -325,7 +328,7 @@ export class SelectBuilder {
       parameter,
       path,
     }: { readonly relation: string; readonly field: Field; readonly parameter: string; readonly path: string },
-  ): SqlText {
+  ): Operand {
     const selected = this.#selectedRelation(path, relation);
     const relationship = this.#findRelationship(outer, selected ?? { name: relation, hint: null });
     if (relationship.cardinality === 'many') {
@@ -337,12 +340,13 @@ export class SelectBuilder {
     }
     const inner = this.aliased(relationship.target);
     const alias = quoteIdentifier(`e${++this.#aliases}`);
-    const value = orderedFieldSql(inner, field, parameter);
+    const value = new SqlText();
+    writeOperand(value, orderedField(inner, field, parameter));
     const condition = text(equalColumns(outer, inner, relationship.pairs));
     joined.joins.push(
       sql` left join lateral (select ${value} as "value" from ${tableSql(inner)} where ${condition} limit 1) ${text(alias)} on true`,
     );
-    return text(`${alias}."value"`);
+    return { sql: `${alias}."value"` };
   }
 
   #selectedRelation(path: string, name: string): SelectedRelation | null {

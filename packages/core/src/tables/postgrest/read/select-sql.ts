@@ -1,6 +1,9 @@
+import { writeWhere } from '../../parts/condition.ts';
+import { writeOrder } from '../../parts/order.ts';
+import { writePage } from '../../parts/page.ts';
 import { sql, type SqlText, text } from '../../parts/sql-text.ts';
 import { hasAggregate } from './aggregate-sql.ts';
-import { pageSql } from './page-sql.ts';
+import { pageOf } from './page-sql.ts';
 import { emptyLevel, type Filter, type Level } from './query.ts';
 import { type LevelSql, type Read, SelectBuilder } from './select-builder.ts';
 
@@ -21,9 +24,16 @@ export function readSql(read: Read, format: 'json' | 'csv' = 'json'): ReadStatem
   const builder = new SelectBuilder(read);
   const parts = builder.outerLevel(read, read.query.items, level);
   builder.checkPaths();
-  const rows = sql`select ${parts.list} from ${parts.from}${whereSql(parts.where)}${parts.group}${parts.order}${pageSql(level, read.limits.maxRows)}`;
   const body = format === 'csv' ? csvBody : parts.list.isEmpty ? emptyRowsBody : jsonBody;
-  const statement = sql`select ${text(body)} as "body", pg_catalog.count(*) as "count" from (${rows}) "page"`;
+  const statement = text(`select ${body} as "body", pg_catalog.count(*) as "count" from (select `)
+    .append(parts.list)
+    .add(' from ')
+    .append(parts.from);
+  writeWhere(statement, parts.where);
+  statement.append(parts.group);
+  writeOrder(statement, parts.order);
+  writePage(statement, pageOf(level, read.limits.maxRows));
+  statement.add(') "page"');
   return { statement, names: parts.names };
 }
 
@@ -51,14 +61,18 @@ export function countedRowsSql(read: Read): SqlText {
   const level = { ...outerLevel(read), order: [] };
   if (hasAggregate(read.query.items)) {
     const { list, from, where, group } = builder.outerLevel(read, read.query.items, level);
-    return sql`select ${list} from ${from}${whereSql(where)}${group}`;
+    const rows = sql`select ${list} from ${from}`;
+    writeWhere(rows, where);
+    return rows.append(group);
   }
   const named = new Set(columnsOf(level.filters));
   const items = read.query.items.filter(
     (item) => item.kind === 'relation' && (item.join === 'inner' || named.has(item.alias)),
   );
   const { from, where } = builder.outerLevel(read, items, level);
-  return sql`select 1 from ${from}${whereSql(where)}`;
+  const rows = sql`select 1 from ${from}`;
+  writeWhere(rows, where);
+  return rows;
 }
 
 /** Returns the columns of a row of a relation that has been written, with its related rows, and the joins that they need. */
@@ -74,10 +88,6 @@ export function writtenRowSql(read: Read, alias: string): Pick<LevelSql, 'list' 
 
 function outerLevel({ query }: Read): Level {
   return query.levels.get('') ?? emptyLevel;
-}
-
-function whereSql(where: SqlText): SqlText {
-  return where.isEmpty ? where : sql` where ${where}`;
 }
 
 function columnsOf(filters: readonly Filter[]): readonly string[] {

@@ -1,10 +1,11 @@
 import { buildCall, findMissingArgument } from '../../../endpoints/statement.ts';
 import type { GatewayResponse, Query, QueryInput } from '../../../ports/ports.ts';
+import { writePage } from '../../parts/page.ts';
 import { sql, SqlText, text } from '../../parts/sql-text.ts';
 import { isDatabaseError, ofRequest } from '../database-error.ts';
 import { postgrestProblem, syntaxProblem } from '../postgrest-problem.ts';
 import { preferenceApplied, preferredSettings } from '../preferences.ts';
-import { pageSql } from '../read/page-sql.ts';
+import { pageOf } from '../read/page-sql.ts';
 import { parseReadQuery } from '../read/parse-query.ts';
 import { emptyLevel } from '../read/query.ts';
 import { readModelOf } from '../read-models.ts';
@@ -145,7 +146,9 @@ function readPage(request: TargetRequest, target: FunctionTarget): SqlText {
       `the result of ${target.name} has no columns; ${isSet ? 'only limit and offset are possible' : 'only arguments are possible'}`,
     );
   }
-  return pageSql({ filters, order, limit, offset }, target.options.maxRows);
+  const page = new SqlText();
+  writePage(page, pageOf({ filters, order, limit, offset }, target.options.maxRows));
+  return page;
 }
 
 interface ValueParts {
