@@ -1,27 +1,14 @@
 import { filterCondition, filterParameters } from '../catalog/filters.sql.ts';
 import { reachedTypes, typeRows } from '../catalog/types.sql.ts';
+import { viewEntriesSql } from './view-entries.sql.ts';
 
-/**
- * Maps columns of an automatically updatable view to columns of the relation it selects from. Only the view's parsed query,
- * `pg_rewrite.ev_action`, has this mapping: `resorigtbl` and `resorigcol` of each target list entry. Entries of the view are at brace
- * depth 2, `{QUERY … {TARGETENTRY … :resno …}}`; those of subqueries are deeper. PostgreSQL escapes braces, spaces and backslashes of
- * names, so that a name cannot imitate an entry.
- */
+/** Maps columns of an automatically updatable view to columns of the relation it selects from. */
 const originsOf = (view: string): string => `
-      select (token.parts)[2]::int2 as number, (token.parts)[3]::oid as source, (token.parts)[4]::int2 as source_number
-      from (
-        select found.parts, pg_catalog.sum(case (found.parts)[1] when '{' then 1 when '}' then -1 else 0 end)
-          over (order by found.place) as depth
-        from pg_catalog.pg_rewrite r
-          cross join lateral pg_catalog.regexp_matches(r.ev_action::text,
-            '\\\\.|([{}])|:resno (\\d+) :resname (?:\\\\.|[^\\\\ ])+ :ressortgroupref \\d+ :resorigtbl (\\d+) :resorigcol (\\d+)',
-            'g') with ordinality found (parts, place)
-        where r.ev_class = ${view} and r.rulename::text = '_RETURN'
-          and case when r.ev_class in (select unreachable.oid from unreachable) then false
-            else pg_catalog.pg_relation_is_updatable(r.ev_class, false) & 4 <> 0 end
-      ) token
-      where token.depth = 2 and (token.parts)[3] <> '0'
-        and pg_catalog.pg_column_is_updatable(${view}, (token.parts)[2]::int2, false)`;
+      select entry.number, entry.origin as source, entry.origin_number as source_number
+      from (${viewEntriesSql(`r.ev_class = ${view}
+        and case when r.ev_class in (select unreachable.oid from unreachable) then false
+          else pg_catalog.pg_relation_is_updatable(r.ev_class, false) & 4 <> 0 end`)}) entry
+      where entry.origin <> 0 and pg_catalog.pg_column_is_updatable(${view}, entry.number, false)`;
 
 /** Whether an INSTEAD OF trigger or a rule decides what becomes of a written row. */
 const redirected = (relation: string): string => `(exists (

@@ -38,6 +38,7 @@ const gateway = useGateway(
   create view api.outlet as select country as land, number, name from shop;
   create view api.receipt as select id, shop, country from sale;
   create view api.two_outlets as select a.country, a.number, b.country as c2 from shop a join shop b on b.name > a.name;
+  create view api.imitation as select id as ":resno", author_id as "} :resno 1 :resname x :resorigtbl", title as "{" from book;
   create view api.loop_a as select id, author_id from book;
   create view api.loop_b as select id, author_id from api.loop_a;
   create or replace view api.loop_a as select id, author_id from api.loop_b;
@@ -119,6 +120,12 @@ test('views of one table are related by its own key, in the direction of the hin
     { full_name: 'Ann', ranked: [{ id: 2 }] },
     { full_name: 'Bob', ranked: [] },
   ]);
+});
+
+test('names that look like the parsed query of a view are names', async () => {
+  expect(await ask(gateway, 'GET /rest/imitation?select=":resno",writer(full_name)&order=":resno"&limit=1')).toMatch(
+    /\[\{":resno":1,"writer":\{"full_name":"Ann"\}\}\]$/,
+  );
 });
 
 test('only columns of the select list itself are followed', async () => {

@@ -36,17 +36,17 @@ export function resolveOperation(
   const own = facts.operators?.names[symbol];
   if (own !== undefined) return { type: facts.operators!.type, operator: own };
   const operator = standardOperator(symbol);
-  if (patterns.has(symbol)) return { type: type.textual && type.builtin !== null ? null : text, operator };
+  if (patterns.has(symbol)) return { type: isText(type) ? null : text, operator };
+  const isOrder = orders.has(symbol);
+  if (isOrder && facts.comparison !== 'ordered') return null;
   const isJson = type.builtin === 'json';
-  if (symbol === '=' || orders.has(symbol)) {
-    if (symbol !== '=' && facts.comparison !== 'ordered') return null;
-    return { type: facts.comparison === 'none' ? commonType(isJson) : null, operator };
-  }
+  if (isOrder || symbol === '=') return { type: facts.comparison === 'none' ? commonType(isJson) : null, operator };
   return canContain(type, symbol) ? { type: isJson ? jsonb : null, operator } : null;
 }
 
 const text = 'pg_catalog.text';
 const jsonb = 'pg_catalog.jsonb';
+const isText = ({ textual, builtin }: ComparedColumn['type']): boolean => textual && builtin !== null;
 const commonType = (isJson: boolean): string => (isJson ? jsonb : text);
 
 /** Containment and range operators exist in `pg_catalog` for arrays, ranges and JSON. */

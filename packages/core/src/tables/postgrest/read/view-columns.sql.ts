@@ -1,7 +1,4 @@
-/** Returns an expression: the number of occurrences of a character. */
-function countOf(character: string, text: string): string {
-  return `pg_catalog.octet_length(${text}) - pg_catalog.octet_length(pg_catalog.replace(${text}, '${character}', ''))`;
-}
+import { viewEntriesSql } from '../../view-entries.sql.ts';
 
 /**
  * Lists the columns of views and materialized views that show a column of a foreign key unchanged, also through other views, on PostgreSQL 13
@@ -13,25 +10,7 @@ export const viewColumnsSql: string = `with recursive views as materialized (
     select c.oid, n.nspname, c.relname
     from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
     where c.relkind in ('v', 'm') and n.nspname::text !~ '^pg_' and n.nspname <> 'information_schema'
-  ), entries as materialized (
-    select v.oid as view, pg_catalog.left(part.text, 400) as text,
-      pg_catalog.sum(${countOf('{', 'part.text')} - (${countOf('}', 'part.text')})) over (
-        partition by v.oid order by part.place rows between unbounded preceding and 1 preceding) as depth
-    from views v
-      join pg_catalog.pg_rewrite r on r.ev_class = v.oid and r.ev_type = '1' and r.is_instead
-      -- Without the characters that a backslash escapes in names: the braces that are left are those of nodes. Functions of text take
-      -- a tenth of the time of a regular expression.
-      cross join lateral pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(r.ev_action::pg_catalog.text,
-        E'\\\\\\\\', ''), E'\\\\{', ''), E'\\\\}', '') tree
-      cross join lateral pg_catalog.unnest(pg_catalog.string_to_array(tree, ':resno ')) with ordinality part (text, place)
-  ), origins as materialized (
-    -- The number of the column of the view, and the table and column that it shows.
-    select e.view, pg_catalog.split_part(e.text, ' ', 1)::pg_catalog.int2 as number,
-      pg_catalog.split_part(pg_catalog.split_part(e.text, ' :resorigtbl ', 2), ' ', 1)::pg_catalog.oid as origin,
-      pg_catalog.split_part(pg_catalog.split_part(e.text, ' :resorigcol ', 2), ' ', 1)::pg_catalog.int2 as origin_number
-    from entries e
-    -- The select list of the view itself, and not of a query within it.
-    where e.depth = 2
+  ), origins as materialized (${viewEntriesSql('r.ev_class in (select views.oid from views)')}
   ), followed as (
     select view, number, origin, origin_number from origins
     -- UNION ends for views that select from each other.
