@@ -149,7 +149,8 @@ function finishChange(prefix: string, input: QueryInput, { sql, keys, conditions
   const { conditions: ifMatch, ...precondition } = ifMatchCondition(input);
   const noRow = precondition.noRowProblem === undefined ? findMissingRow(endpoint, keys) : precondition;
   writeWhere(sql, [...conditions, ...ifMatch]);
-  sql.addLazily(() => returningClause(endpoint, noRow), noRow.noRowProblem === undefined ? '' : ' counted');
+  const isCounted = noRow.noRowProblem !== undefined && endpoint.result.kind !== 'objects';
+  sql.addLazily(() => returningClause(endpoint, noRow), isCounted ? ' counted' : '');
   return {
     ...convertRows(endpoint, sql.finish(prefix)),
     ...choosePlanMode(endpoint, keys, keys.length),

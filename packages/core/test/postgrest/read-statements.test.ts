@@ -12,7 +12,8 @@ import {
   type ReadModel,
   relationKey,
 } from '../../src/tables/postgrest/read/relationships.ts';
-import { countSql, readSql, writtenRowSql } from '../../src/tables/postgrest/read/select-sql.ts';
+import { countSql, writeRead, writtenRowSql } from '../../src/tables/postgrest/read/select-sql.ts';
+import { writeColumns } from '../../src/tables/postgrest/read/select-builder.ts';
 import { viewColumnsSql } from '../../src/tables/postgrest/read/view-columns.sql.ts';
 import { decodeViewColumns } from '../../src/tables/postgrest/read/view-keys.ts';
 import { useCatalog } from '../catalog/support.ts';
@@ -78,7 +79,9 @@ async function get(target: string): Promise<unknown> {
       const statement = part.finish('');
       return (await catalog.query(statement.sql(), statement.values))[0]!;
     };
-    const [body, count] = await run(readSql(read).statement);
+    const rowsOf = new SqlText();
+    writeRead(rowsOf, read);
+    const [body, count] = await run(rowsOf);
     const counted = countSql(read);
     const [total] = await run(sql`select ${counted}`);
     const rows = JSON.parse(body!) as unknown[];
@@ -369,10 +372,11 @@ describe('filters', () => {
   test('the default position of NULLs is not part of the statement', async () => {
     model ??= await readModel();
     const relation = model.relations.get(relationKey({ schema: 'public', name: 'book' }))!;
-    const statement = (order: string): string =>
-      readSql({ model: model!, relation, query: parseReadQuery(`order=${order}`), limits })
-        .statement.finish('')
-        .sql();
+    const statement = (order: string): string => {
+      const sql = new SqlText();
+      writeRead(sql, { model: model!, relation, query: parseReadQuery(`order=${order}`), limits });
+      return sql.finish('').sql();
+    };
     expect(statement('price.desc.nullsfirst')).toBe(statement('price.desc'));
     expect(statement('price.nullslast')).toBe(statement('price'));
     expect(statement('price.nullsfirst')).toContain(' order by "t1"."price" nulls first limit ');
@@ -482,10 +486,11 @@ test('a written row is returned with its related rows', async () => {
   model ??= await readModel();
   const relation = model.relations.get(relationKey({ schema: 'public', name: 'author' }))!;
   const query = parseReadQuery('select=id,home:country(name),book!author(id)&book.order=id&order=id.desc&id=eq.1');
-  const { list, from, order } = writtenRowSql({ model, relation, query, limits }, '"written"');
+  const { columns, from, order } = writtenRowSql({ model, relation, query, limits }, '"written"');
   const statement = sql`with "written" as (update author set name = name where id < 3 returning *)
-    select pg_catalog.json_agg("row".*) from (select ${list} from ${from}`;
-  writeOrder(statement, order);
+    select pg_catalog.json_agg("row".*) from (select `;
+  writeColumns(statement, columns);
+  writeOrder(statement.add(' from ').append(from), order);
   const written = statement.add(') "row"').finish('');
   expect(JSON.parse((await catalog.query(written.sql(), written.values))[0]![0]!)).toEqual([
     { id: 2, home: { name: 'Poland' }, book: [{ id: 3 }] },

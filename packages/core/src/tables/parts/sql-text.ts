@@ -92,15 +92,6 @@ export function text(value: string): SqlText {
   return new SqlText().add(value);
 }
 
-export function joinParts(parts: readonly SqlText[], separator: string): SqlText {
-  const whole = new SqlText();
-  for (const [index, part] of parts.entries()) {
-    if (index > 0) whole.add(separator);
-    whole.append(part);
-  }
-  return whole;
-}
-
 function textOf(piece: Piece): string {
   if (typeof piece === 'string') return piece;
   return typeof piece === 'number' ? `$${piece}` : piece();

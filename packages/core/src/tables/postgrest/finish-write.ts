@@ -9,7 +9,7 @@ import { ofRequest } from './database-error.ts';
 import { preferredSettings } from './preferences.ts';
 import { readModelOf } from './read-models.ts';
 import type { ReadQuery } from './read/query.ts';
-import type { Read } from './read/select-builder.ts';
+import { type Read, writeColumns } from './read/select-builder.ts';
 import { writtenRowSql } from './read/select-sql.ts';
 import { returnedColumns } from './returned-columns.ts';
 import { relationSql, type TargetRequest } from './target.ts';
@@ -85,11 +85,13 @@ function noRows({ target }: TargetRequest, columns: readonly TableColumn[]): Sql
 
 /** Returns the expression of the returned rows as JSON text. */
 function bodySql({ media }: TargetRequest, read: Read): SqlText {
-  const { list, from, group, order } = writtenRowSql(read, sourceAlias);
-  const rows = sql`select ${list} from ${from}${group}`;
+  const { columns, from, group, order } = writtenRowSql(read, sourceAlias);
+  const rows = text('select ');
+  writeColumns(rows, columns);
+  rows.add(' from ').append(from).append(group);
   writeOrder(rows, order);
   // A row without columns cannot be named as a whole.
-  const row = list.isEmpty ? "'{}'::pg_catalog.json" : '"page".*';
+  const row = columns.length === 0 ? "'{}'::pg_catalog.json" : '"page".*';
   const json =
     media.shape === 'object'
       ? sql`(select pg_catalog.to_json(${text(row)}) from (${rows}) "page" limit 1)`

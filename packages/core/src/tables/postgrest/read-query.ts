@@ -1,6 +1,6 @@
 import type { GatewayResponse, HeaderList } from '../../ports/ports.ts';
 import type { Query } from '../../ports/ports.ts';
-import { joinParts, sql, type SqlText, text } from '../parts/sql-text.ts';
+import { sql, SqlText, text } from '../parts/sql-text.ts';
 import { ofRequest } from './database-error.ts';
 import { preferenceApplied, preferredSettings } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
@@ -8,7 +8,7 @@ import { parseReadQuery } from './read/parse-query.ts';
 import { emptyLevel, type Level, type ReadQuery } from './read/query.ts';
 import { readModelOf } from './read-models.ts';
 import type { Read } from './read/select-builder.ts';
-import { countedRowsSql, countSql, readSql } from './read/select-sql.ts';
+import { countedRowsSql, countSql, writeRead } from './read/select-sql.ts';
 import type { TargetRequest } from './target.ts';
 import { representation } from './write-response.ts';
 import {
@@ -53,12 +53,13 @@ export interface ReadParts {
 export function finishRead(request: TargetRequest, parts: ReadParts): Query {
   const { read, prefix, guards, rollsBack, toError } = parts;
   const { preferences } = request;
-  const { statement: rows, names } = readSql(read, request.media.shape === 'csv' ? 'csv' : 'json');
-  const limits = joinParts(
-    guards.map(({ guard, value }) => guardSql(guard, value)),
-    '',
-  );
-  const statement = sql`${prefix}select ${text(withinLimit(bodySql(request)))}, "result"."count", ${totalSql(request, read)}, ${text(size)}${limits} from (${rows}) "result"`;
+  const { shape, stripsNulls } = request.media;
+  const statement = new SqlText().append(prefix);
+  statement.add(`select ${withinLimit(bodySql(request))}, "result"."count", `, `${shape}${stripsNulls ? '-' : ''} `);
+  statement.append(totalSql(request, read)).add(`, ${size}`, '');
+  for (const { guard, value } of guards) statement.append(guardSql(guard, value));
+  const names = writeRead(statement.add(' from (', '('), read, shape === 'csv' ? 'csv' : 'json');
+  statement.add(') "result"', ')');
   const { offset } = outerLevel(read.query);
   return {
     ...statement.finish('select'),

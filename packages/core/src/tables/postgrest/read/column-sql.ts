@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../../../catalog/quote.ts';
-import { writeOperand } from '../../parts/condition.ts';
+import { type Operand, writeOperand } from '../../parts/condition.ts';
 import { SqlText } from '../../parts/sql-text.ts';
 import { syntaxProblem } from '../postgrest-problem.ts';
 import { type Aliased, fieldValue } from './filter-sql.ts';
@@ -14,9 +14,11 @@ const castTypes: ReadonlySet<string> = new Set(
 ).add('double precision');
 
 /** @param isGrouped whether rows are grouped by the value: json has no equality */
-export function columnSql(aliased: Aliased, { field, name, cast }: SelectedColumn, isGrouped = false): SqlText {
+export function columnSql(aliased: Aliased, { field, name, cast }: SelectedColumn, isGrouped = false): Operand {
   const comparable = isGrouped && isJson(aliased, { field, cast }) ? '::pg_catalog.jsonb' : '';
-  return valueSql(aliased, { field, cast }).add(`${comparable} as ${quoteIdentifier(name)}`);
+  const { sql } = fieldValue(aliased, field, 'select');
+  const end = `${cast === null ? '' : castSql(cast)}${comparable} as ${quoteIdentifier(name)}`;
+  return { sql: typeof sql === 'string' ? sql + end : sql.add(end) };
 }
 
 /** Returns the value of a column, with its cast. */

@@ -2,7 +2,7 @@ import { quoteIdentifier } from '../../../catalog/quote.ts';
 import { type Condition, type Operand, writeConditions, writeOperand } from '../../parts/condition.ts';
 import { type Order, writeOrder } from '../../parts/order.ts';
 import { writePage } from '../../parts/page.ts';
-import { joinParts, sql, SqlText, text } from '../../parts/sql-text.ts';
+import { sql, SqlText, text } from '../../parts/sql-text.ts';
 import { queryProblem, syntaxProblem } from '../postgrest-problem.ts';
 import {
   aggregateSql,
@@ -52,8 +52,8 @@ const maxColumns = 1_000;
 
 /** The parts of a statement that reads rows of one relation. */
 export interface LevelSql {
-  /** The columns of a row; empty for none. */
-  readonly list: SqlText;
+  /** The columns of a row. */
+  readonly columns: readonly Operand[];
   /** The names of the columns. */
   readonly names: readonly string[];
   /** `"schema"."name" as "t1"` with the joins of related rows. */
@@ -82,7 +82,7 @@ interface Joined {
 
 interface JoinedColumn {
   readonly name: string;
-  readonly sql: SqlText;
+  readonly column: Operand;
   readonly isAggregate: boolean;
   /** Null: not a column of the relation itself. */
   readonly field: Field | null;
@@ -125,12 +125,9 @@ export class SelectBuilder {
     // One row has no order.
     const order = count === null ? this.#order(joined, aliased, level.order, path) : [];
     return {
-      list: joinParts(
-        joined.columns.map((column) => column.sql),
-        ', ',
-      ),
+      columns: joined.columns.map(({ column }) => column),
       names: joined.columns.map(({ name }) => name),
-      from: joinParts([source, ...joined.joins], ''),
+      from: joined.joins.reduce((from, join) => from.append(join), source),
       where: conditionsOf({ ...aliased, related: joined.related }, level.filters),
       group: groupSql(joined.columns),
       order,
@@ -158,14 +155,14 @@ export class SelectBuilder {
     }
   }
 
-  #addColumn(joined: Joined, name: string, column: SqlText, field: Field | null = null): void {
+  #addColumn(joined: Joined, name: string, column: Operand, field: Field | null = null): void {
     this.#countColumn();
-    joined.columns.push({ name, sql: column, isAggregate: false, field });
+    joined.columns.push({ name, column, isAggregate: false, field });
   }
 
   #addAggregate(joined: Joined, name: string, column: SqlText): void {
     this.#countColumn();
-    joined.columns.push({ name, sql: column, isAggregate: true, field: null });
+    joined.columns.push({ name, column: { sql: column }, isAggregate: true, field: null });
   }
 
   #countColumn(): void {
@@ -186,7 +183,7 @@ export class SelectBuilder {
     if (item.items.length === 0) return;
     const result = givesObject ? `${alias}."value"` : `coalesce(${alias}."value", '[]')`;
     const comparable = joined.isGrouped ? `(${result})::pg_catalog.jsonb` : result;
-    this.#addColumn(joined, name, text(`${comparable} as ${quoteIdentifier(name)}`));
+    this.#addColumn(joined, name, { sql: `${comparable} as ${quoteIdentifier(name)}` });
   }
 
   #findRelationship(outer: Aliased, item: Pick<SelectedRelation, 'name' | 'hint'>): Relationship {
@@ -208,12 +205,13 @@ export class SelectBuilder {
     const parts = this.level(inner, { items, level, path });
     const { from, condition } = this.#link(relationship, outer, inner, parts.from);
     const isOne = relationship.cardinality === 'one';
-    const list = parts.list.isEmpty ? text('null as "none"') : parts.list;
     const isCount = soleCount(inner.relation, items) !== null;
     // Without groups, there is a row for no related rows, too.
     const isOneGroup = isCount || (hasAggregate(items) && parts.group.isEmpty);
     const having = isOneGroup && join === 'inner' ? ' having pg_catalog.count(*) operator(pg_catalog.>) 0' : '';
-    const rows = text('select ').append(list).add(' from ').append(from).add(` where ${condition}`);
+    const rows = text('select ');
+    writeColumns(rows, parts.columns, 'null as "none"');
+    rows.add(' from ').append(from).add(` where ${condition}`);
     if (parts.where.length > 0) rows.add(' and ');
     writeConditions(rows, parts.where, ' and ');
     rows.append(parts.group).add(having);
@@ -244,10 +242,10 @@ export class SelectBuilder {
     joined.joins.push(joinSql(item, 'true', sql`lateral (${rows}) ${text(alias)}`));
     requireDistinct(names, item);
     for (const name of names) {
-      const value = text(`${alias}.${quoteIdentifier(name)}`);
+      const value = `${alias}.${quoteIdentifier(name)}`;
       const aggregate = byName.get(name);
-      if (aggregate === undefined) this.#addColumn(joined, name, value);
-      else this.#addAggregate(joined, name, calledSql(aggregate, value));
+      if (aggregate === undefined) this.#addColumn(joined, name, { sql: value });
+      else this.#addAggregate(joined, name, calledSql(aggregate, text(value)));
     }
     for (const count of counts) this.#addAggregate(joined, count.name, calledSql(count, text('*')));
   }
@@ -282,7 +280,7 @@ export class SelectBuilder {
     );
     for (const name of names) {
       const value = `${alias}.${quoteIdentifier(name)}${joined.isGrouped ? '::pg_catalog.jsonb' : ''}`;
-      this.#addColumn(joined, name, text(`${value} as ${quoteIdentifier(name)}`));
+      this.#addColumn(joined, name, { sql: `${value} as ${quoteIdentifier(name)}` });
     }
   }
 
@@ -369,6 +367,12 @@ export class SelectBuilder {
       });
     }
   }
+}
+
+/** @param ifNone the text without columns */
+export function writeColumns(sql: SqlText, columns: readonly Operand[], ifNone = ''): void {
+  if (columns.length === 0) sql.add(ifNone);
+  for (const [index, column] of columns.entries()) writeOperand(index === 0 ? sql : sql.add(', '), column);
 }
 
 function findRelation(items: readonly SelectItem[], name: string): SelectedRelation | null {

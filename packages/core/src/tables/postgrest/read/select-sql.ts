@@ -5,36 +5,28 @@ import { sql, type SqlText, text } from '../../parts/sql-text.ts';
 import { hasAggregate } from './aggregate-sql.ts';
 import { pageOf } from './page-sql.ts';
 import { emptyLevel, type Filter, type Level } from './query.ts';
-import { type LevelSql, type Read, SelectBuilder } from './select-builder.ts';
-
-/** The statement of a read. */
-export interface ReadStatement {
-  /** One row: the rows as JSON or CSV in `body`, and their number in `count`. */
-  readonly statement: SqlText;
-  /** The names of the columns. */
-  readonly names: readonly string[];
-}
+import { type LevelSql, type Read, SelectBuilder, writeColumns } from './select-builder.ts';
 
 /**
- * Returns the statement that reads the rows. CSV is without the line of names.
+ * Writes the query that reads the rows, and returns the names of the columns. The query has one row: the rows as JSON or CSV in `body`,
+ * and their number in `count`. CSV is without the line of names.
  * @throws Problem 400 for an unknown column or relation, and past a limit
  */
-export function readSql(read: Read, format: 'json' | 'csv' = 'json'): ReadStatement {
+export function writeRead(sql: SqlText, read: Read, format: 'json' | 'csv' = 'json'): readonly string[] {
   const level = outerLevel(read);
   const builder = new SelectBuilder(read);
   const parts = builder.outerLevel(read, read.query.items, level);
   builder.checkPaths();
-  const body = format === 'csv' ? csvBody : parts.list.isEmpty ? emptyRowsBody : jsonBody;
-  const statement = text(`select ${body} as "body", pg_catalog.count(*) as "count" from (select `)
-    .append(parts.list)
-    .add(' from ')
-    .append(parts.from);
-  writeWhere(statement, parts.where);
-  statement.append(parts.group);
-  writeOrder(statement, parts.order);
-  writePage(statement, pageOf(level, read.limits.maxRows));
-  statement.add(') "page"');
-  return { statement, names: parts.names };
+  const body = format === 'csv' ? csvBody : parts.columns.length === 0 ? emptyRowsBody : jsonBody;
+  sql.add(`select ${body} as "body", pg_catalog.count(*) as "count" from (select `, `${format} (select `);
+  writeColumns(sql, parts.columns);
+  sql.add(' from ').append(parts.from);
+  writeWhere(sql, parts.where);
+  sql.append(parts.group);
+  writeOrder(sql, parts.order);
+  writePage(sql, pageOf(level, read.limits.maxRows));
+  sql.add(') "page"', ')');
+  return parts.names;
 }
 
 const jsonBody = `coalesce(pg_catalog.json_agg("page".*), '[]')::pg_catalog.text`;
@@ -60,8 +52,10 @@ export function countedRowsSql(read: Read): SqlText {
   const builder = new SelectBuilder(read);
   const level = { ...outerLevel(read), order: [] };
   if (hasAggregate(read.query.items)) {
-    const { list, from, where, group } = builder.outerLevel(read, read.query.items, level);
-    const rows = sql`select ${list} from ${from}`;
+    const { columns, from, where, group } = builder.outerLevel(read, read.query.items, level);
+    const rows = text('select ');
+    writeColumns(rows, columns);
+    rows.add(' from ').append(from);
     writeWhere(rows, where);
     return rows.append(group);
   }
@@ -76,7 +70,7 @@ export function countedRowsSql(read: Read): SqlText {
 }
 
 /** Returns the columns of a row of a relation that has been written, with its related rows, and the joins that they need. */
-export function writtenRowSql(read: Read, alias: string): Pick<LevelSql, 'list' | 'from' | 'group' | 'order'> {
+export function writtenRowSql(read: Read, alias: string): Pick<LevelSql, 'columns' | 'from' | 'group' | 'order'> {
   const builder = new SelectBuilder(read);
   const { order } = outerLevel(read);
   const level = { ...emptyLevel, order };
