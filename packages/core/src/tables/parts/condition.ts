@@ -28,20 +28,20 @@ export interface Comparison {
 }
 
 /** `column is null` */
-export interface StateTest {
+interface StateTest {
   readonly kind: 'state';
   readonly operand: Operand;
   readonly state: State;
 }
 
-export interface Group {
+interface Group {
   readonly kind: 'group';
   readonly operator: 'and' | 'or';
   readonly members: readonly Condition[];
 }
 
 /** `not (…)`, or `(…) is not true`, which NULL is, too. */
-export interface Negation {
+interface Negation {
   readonly kind: 'not' | 'notTrue';
   readonly condition: Condition;
 }

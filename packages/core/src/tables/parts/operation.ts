@@ -1,8 +1,8 @@
 import type { TableColumn } from '../../catalog/table.ts';
 
 /** LIKE is `~~`, ILIKE is `~~*`. */
-export type PatternSymbol = '~~' | '~~*' | '~' | '~*';
-export type OrderSymbol = '<' | '<=' | '>' | '>=';
+type PatternSymbol = '~~' | '~~*' | '~' | '~*';
+type OrderSymbol = '<' | '<=' | '>' | '>=';
 export type ComparisonSymbol = '=' | OrderSymbol | PatternSymbol;
 /** Operators of arrays, ranges and JSON. */
 export type ContainmentSymbol = '@>' | '<@' | '&&' | '<<' | '>>' | '&<' | '&>' | '-|-';
