@@ -20,8 +20,12 @@ export function evaluated(path) {
   };
 }
 
-async function runModule(path) {
-  const build = await rolldown({ input: path, platform: 'node', resolve: { alias: librarySources() } });
+/**
+ * Bundles a module of the sources, runs it and returns its exports.
+ * @param plugins may provide the module
+ */
+export async function runModule(path, plugins = []) {
+  const build = await rolldown({ input: path, platform: 'node', resolve: { alias: librarySources() }, plugins });
   const { output } = await build.generate({ format: 'esm' });
   await build.close();
   const folder = await mkdtemp(join(tmpdir(), 'pgway-build-'));

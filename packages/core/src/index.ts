@@ -29,41 +29,52 @@ export {
   type RoutineDefinition,
   type TypeName,
 } from './gateway/define-routine.ts';
-export type {
-  CacheOptions,
-  GatewayConnectionOptions,
-  EventsOptions,
-  GatewayOptions,
-  GeneralOptions,
-  ResolvedOptions,
-  EndpointSource,
-  StartHooks,
-} from './gateway/options/options.ts';
+export type { EndpointSource } from './gateway/endpoint-source.ts';
+export type { GatewayOptions, ResolvedOptions } from './gateway/options/options.ts';
 export type {
   AuthenticationOptions,
   BasicOptions,
-  BearerOptions,
-  CookieOptions,
+  BatchOptions,
+  CacheOptions,
   DatabaseRoleOptions,
   DataProtectionOptions,
-  JwtOptions,
+  EventsOptions,
+  GatewayConnectionOptions,
+  GeneralOptions,
+  HookOptions,
+  IdempotencyOptions,
+  RateLimitPolicyOptions,
+  RateLimitsOptions,
+  ReadReplicasOptions,
   SessionOptions,
-} from './gateway/options/authentication-options.ts';
-export type { IdempotencyOptions } from './gateway/options/idempotency-options.ts';
+  TenantOptions,
+  UploadOptions,
+} from './gateway/options/options.generated.ts';
+export type {
+  BearerOptions,
+  CookieOptions,
+  JwksOptions,
+  JwtOptions,
+  JwtVersions,
+  LoginRateLimitOptions,
+  RateLimitOptions,
+} from './auth-schemes/options.ts';
 export {
   type IdempotencyInstallation,
   installIdempotency,
   uninstallIdempotency,
 } from './endpoints/idempotency-store.ts';
 export type { ExternalSignIn, ExternalSignInServices } from './gateway/external-sign-in.ts';
-export type { ReadReplicasOptions } from './gateway/options/read-replica-options.ts';
-export type { RateLimitPolicyOptions, RateLimitsOptions } from './gateway/options/rate-limit-options.ts';
-export type { UploadOptions } from './gateway/options/upload-options.ts';
-export { type DefaultUploadHandlerOptions, defaultUploadHandlers } from './uploads/default-handlers.ts';
+export { defaultUploadHandlers } from './uploads/default-handlers.ts';
 export { largeObjectHandler } from './uploads/large-object.ts';
-export type { CommonUploadOptions } from './uploads/common-options.ts';
-export { csvHandler, type CsvUploadOptions } from './uploads/csv.ts';
-export { fileSystemHandler, type FileSystemUploadOptions } from './uploads/file-system.ts';
+export type {
+  CommonUploadOptions,
+  CsvUploadOptions,
+  DefaultUploadHandlerOptions,
+  FileSystemUploadOptions,
+} from './uploads/options.ts';
+export { csvHandler } from './uploads/csv.ts';
+export { fileSystemHandler } from './uploads/file-system.ts';
 export type {
   StoredUpload,
   UploadContext,
@@ -83,19 +94,14 @@ export type {
 export { createPasswordHasher, type PasswordHasherOptions } from './auth-schemes/password.ts';
 export type { BearerSchemeOptions } from './auth-schemes/bearer.ts';
 export type { CookieSchemeOptions } from './auth-schemes/cookie.ts';
-export type { JwksOptions } from './auth-schemes/jwks.ts';
 export type { ClaimPaths } from './auth-schemes/jwt-claims.ts';
 export type { JwtAlgorithm, JwtKey } from './auth-schemes/jwt-keys.ts';
-export type { JwtSchemeOptions, JwtVersions } from './auth-schemes/jwt.ts';
+export type { JwtSchemeOptions } from './auth-schemes/jwt.ts';
 export type { TokenEncryption } from './auth-schemes/keys/key-ring.ts';
 export type { TokenAlgorithm } from './auth-schemes/keys/token-algorithm.ts';
 export { type KeyStorage, memoryKeyStorage, type StoredKey } from './auth-schemes/keys/key-storage.ts';
-export {
-  type LocalLoginRateLimiter,
-  loginRateLimiter,
-  type LoginRateLimitOptions,
-} from './auth-schemes/login-rate-limiter.ts';
-export { type LocalRateLimiter, rateLimiter, type RateLimitOptions } from './auth-schemes/rate-limiter.ts';
+export { type LocalLoginRateLimiter, loginRateLimiter } from './auth-schemes/login-rate-limiter.ts';
+export { type LocalRateLimiter, rateLimiter } from './auth-schemes/rate-limiter.ts';
 export type { SessionSchemeOptions } from './auth-schemes/session-scheme.ts';
 export {
   memorySessions,
@@ -130,7 +136,8 @@ export type {
   TextTable,
   Value,
 } from './postgres/port.ts';
-export type { Filters, RoutineSource } from './catalog/routine-source.ts';
+export type { Filters } from './catalog/options.ts';
+export type { RoutineSource } from './catalog/routine-source.ts';
 export type {
   BasicAuthentication,
   CachePolicy,
@@ -157,7 +164,8 @@ export type {
   ToolHint,
 } from './endpoints/endpoint.ts';
 export type { NamedColumn, NamedType } from './endpoints/named-type.ts';
-export type { EndpointAuthenticationOptions, EndpointOptions, EndpointRateLimitOptions } from './endpoints/options.ts';
+export type { EndpointAuthenticationOptions, EndpointFormOptions } from './endpoints/options.generated.ts';
+export type { EndpointOptions, EndpointRateLimitOptions } from './endpoints/options.ts';
 export type { Diagnostic } from './endpoints/diagnostic.ts';
 export type { LineExplanation } from './endpoints/comment/comment-trace.ts';
 export type { EndpointExplanation } from './endpoints/explanation.ts';
@@ -227,8 +235,7 @@ export { type HostProblemDetails, Problem, type ProblemCode, type ProblemDetails
 export type { ByteSink, ByteSource, Handle, ReusableMemory, StreamResponse, WholeResponse } from './http/response.ts';
 export { memoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts';
 export { memoryRateLimits, type MemoryRateLimitOptions } from './rate-limits/memory-store.ts';
-export type { CrudOptions, CrudType, PostgrestOptions } from './tables/crud-options.ts';
+export type { CrudOptions, CrudType, ListingLimits, PostgrestOptions } from './tables/crud-options.ts';
 export { crudSource, type CrudSource } from './tables/crud-source.ts';
-export type { LogOptions } from './logging/log-observer.ts';
+export type { LogOptions } from './logging/options.ts';
 export { OptionsError, StartError } from './gateway/start-error.ts';
-export type { TenantOptions } from './gateway/options/tenant-options.ts';

@@ -42,18 +42,32 @@ export { checkRowCommand, RowCommands } from './uploads/row-commands.ts';
 export { isStorageFull } from './uploads/storage-error.ts';
 export { nearestName } from './validation/suggestion.ts';
 export {
+  defaultsOf,
+  type Option,
+  optionalOption,
+  option,
+  optionGroup,
+  type OptionGroup,
+  type OptionTable,
+  requiredOption,
+  type Resolved,
+  withDefaults,
+} from './validation/option.ts';
+export type { Check, MemberFault, Schema } from './validation/schema.ts';
+export {
   arrayOf,
   boolean,
+  implementation,
   integer,
+  jsonObject,
+  matching,
   nonEmptyString,
   nullable,
   number,
-  objectWithMethods,
   oneOf,
-  optionGroup,
-  type OptionValidators,
   recordOf,
   secret,
   string,
   type Validator,
 } from './validation/validators.ts';
+export { commentOptions } from './uploads/comment-options.ts';

@@ -13,7 +13,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     terminal: { modules: [], packages: ['node', 'fast-string-truncated-width'] },
     http: { modules: [], packages: [] },
     validation: { modules: [], packages: [] },
-    catalog: { modules: ['postgres'], packages: [] },
+    catalog: { modules: ['postgres', 'validation'], packages: [] },
     endpoints: { modules: ['catalog', 'validation'], packages: [] },
     explanation: { modules: ['terminal', 'validation', 'endpoints'], packages: [] },
     ports: { modules: ['postgres', 'http', 'endpoints'], packages: ['node'] },
@@ -21,7 +21,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     auth: { modules: ['postgres', 'http', 'endpoints', 'ports'], packages: [] },
     events: { modules: ['http', 'endpoints', 'ports', 'auth'], packages: ['node'] },
     uploads: {
-      modules: ['postgres', 'http', 'catalog', 'endpoints', 'ports'],
+      modules: ['postgres', 'http', 'validation', 'catalog', 'endpoints', 'ports'],
       packages: ['node', '@fastify/busboy', 'csv-parse', 'filenamify', 'filename-reserved-regex'],
     },
     request: {
@@ -40,7 +40,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
       modules: ['postgres', 'http', 'validation', 'catalog', 'endpoints', 'ports', 'uploads'],
       packages: [],
     },
-    logging: { modules: ['endpoints', 'ports'], packages: [] },
+    logging: { modules: ['validation', 'endpoints', 'ports'], packages: [] },
     gateway: {
       modules: [
         'postgres',

@@ -1,8 +1,8 @@
 import { Problem, type StoredUpload, type UploadContext, type UploadFile, type UploadHandler } from '@pgway/core';
-import { arrayLiteral, checkRowCommand, RowCommands } from '@pgway/core/internal';
+import { arrayLiteral, checkRowCommand, commentOptions, RowCommands, withDefaults } from '@pgway/core/internal';
 import { type DateFormats, toFields, toJsonObject } from './cell-text.ts';
-import { type ExcelLimits, excelLimits, MalformedWorkbook, WorkbookUsage } from './limits.ts';
-import { defaultRowCommand, type ExcelUploadOptions, excelUploadOptions } from './options.ts';
+import { MalformedWorkbook, WorkbookUsage } from './limits.ts';
+import { excelRowOptions, type ExcelUploadOptions, excelUploadOptions } from './options.ts';
 import { writeTemporaryFile } from './spool.ts';
 import type { Sheet, Workbook } from './workbook.ts';
 
@@ -12,15 +12,15 @@ import type { Sheet, Workbook } from './workbook.ts';
  * @throws RangeError if `rowCommand` cannot be the command of a row
  */
 export function excelHandler(defaults: ExcelUploadOptions = {}): UploadHandler {
-  const fault = checkRowCommand(defaults.rowCommand ?? defaultRowCommand);
+  const options = withDefaults(excelUploadOptions, defaults);
+  const fault = checkRowCommand(options.rowCommand);
   if (fault !== null) throw new RangeError(`rowCommand ${fault}`);
-  const limits = selectLimits(defaults);
   return {
-    options: excelUploadOptions(defaults),
+    options: commentOptions(excelRowOptions, options, { rowCommand: { type: 'sql', check: checkRowCommand } }),
     mayRefuse: true,
     refusedMembers: { members: { sheet: null } },
     store: async (file, context) => {
-      const usage = new WorkbookUsage(limits);
+      const usage = new WorkbookUsage(options);
       const temporary = await writeTemporaryFile(file.content);
       try {
         return await readFile(temporary.fd, { file, context, usage });
@@ -28,16 +28,6 @@ export function excelHandler(defaults: ExcelUploadOptions = {}): UploadHandler {
         await temporary.close();
       }
     },
-  };
-}
-
-function selectLimits(defaults: ExcelUploadOptions): ExcelLimits {
-  return {
-    maxInflatedSize: defaults.maxInflatedSize ?? excelLimits.maxInflatedSize,
-    maxSharedStringsSize: defaults.maxSharedStringsSize ?? excelLimits.maxSharedStringsSize,
-    maxSheets: defaults.maxSheets ?? excelLimits.maxSheets,
-    maxRows: defaults.maxRows ?? excelLimits.maxRows,
-    maxCells: defaults.maxCells ?? excelLimits.maxCells,
   };
 }
 

@@ -1,4 +1,3 @@
 /** The upload handler `excel`: SQL for each row of a workbook. */
 export { excelHandler } from './handler.ts';
-export type { ExcelLimits } from './limits.ts';
-export type { ExcelUploadOptions } from './options.ts';
+export type { ExcelLimits, ExcelUploadOptions } from './options.ts';

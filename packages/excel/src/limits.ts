@@ -1,26 +1,5 @@
 import { Problem } from '@pgway/core';
-
-/** The largest workbook that is read. */
-export interface ExcelLimits {
-  /** Bytes of the parts of a workbook that are read, uncompressed. Default 268,435,456 (256 MiB). */
-  readonly maxInflatedSize: number;
-  /** Bytes of the table of shared texts, uncompressed. It is kept in memory. Default 67,108,864 (64 MiB). */
-  readonly maxSharedStringsSize: number;
-  /** Sheets of a workbook. Default 100. */
-  readonly maxSheets: number;
-  /** Rows of the sheets that are read. Default 1,048,576. */
-  readonly maxRows: number;
-  /** Cells of the sheets that are read, with the gaps before the last cell of a row. Default 10,000,000. */
-  readonly maxCells: number;
-}
-
-export const excelLimits: ExcelLimits = Object.freeze({
-  maxInflatedSize: 256 * 1024 * 1024,
-  maxSharedStringsSize: 64 * 1024 * 1024,
-  maxSheets: 100,
-  maxRows: 1_048_576,
-  maxCells: 10_000_000,
-});
+import type { ExcelLimits } from './options.ts';
 
 const units: Readonly<Record<keyof ExcelLimits, string>> = {
   maxInflatedSize: 'uncompressed bytes',

@@ -2,11 +2,11 @@ import type { Diagnostic, Endpoint } from '@pgway/core';
 import type { GeneratedFile } from './generated-file.ts';
 import { writeFiles } from './write-files.ts';
 import { httpFiles } from './http-file/http-files.ts';
-import { type HttpFileOptions, httpFileOptions } from './http-file/options.ts';
+import { type HttpFileOptions, resolveHttpFileOptions } from './http-file/options.ts';
 import { openApiDiagnostics, openApiFiles } from './openapi/document.ts';
-import { type OpenApiOptions, openApiOptions } from './openapi/options.ts';
+import { type OpenApiOptions, resolveOpenApiOptions } from './openapi/options.ts';
 import { typescriptClientDiagnostics, typescriptClientFiles } from './typescript/client-files.ts';
-import { type TypescriptClientOptions, typescriptClientOptions } from './typescript/options.ts';
+import { type TypescriptClientOptions, resolveTypescriptClientOptions } from './typescript/options.ts';
 
 /** A callback of the option `endpointCreateHandlers`, which receives all endpoints and returns diagnostics. */
 export type EndpointCreateHandler = (endpoints: readonly Endpoint[]) => Promise<readonly Diagnostic[]>;
@@ -31,7 +31,7 @@ function createHandler(
  * @throws GeneratorError for invalid options
  */
 export function typescriptClient(partial: Partial<TypescriptClientOptions>): EndpointCreateHandler {
-  const options = typescriptClientOptions(partial);
+  const options = resolveTypescriptClientOptions(partial);
   return createHandler(
     {
       files: (endpoints, now) => typescriptClientFiles(endpoints, options, now),
@@ -46,7 +46,7 @@ export function typescriptClient(partial: Partial<TypescriptClientOptions>): End
  * @throws GeneratorError for invalid options
  */
 export function httpFile(partial: Partial<HttpFileOptions>): EndpointCreateHandler {
-  const options = httpFileOptions(partial);
+  const options = resolveHttpFileOptions(partial);
   return createHandler(
     { files: (endpoints, now) => httpFiles(endpoints, options, now), diagnostics: () => [] },
     options,
@@ -58,7 +58,7 @@ export function httpFile(partial: Partial<HttpFileOptions>): EndpointCreateHandl
  * @throws GeneratorError for invalid options
  */
 export function openApi(partial: Partial<OpenApiOptions>): EndpointCreateHandler {
-  const options = openApiOptions(partial);
+  const options = resolveOpenApiOptions(partial);
   return createHandler(
     {
       files: (endpoints) => openApiFiles(endpoints, options),

@@ -1,19 +1,22 @@
 import type { Diagnostic, Endpoint } from '@pgway/core';
-import { boolean, groupBy, nullable, type OptionValidators, string } from '@pgway/core/internal';
+import { boolean, groupBy, nullable, option, type OptionTable, string } from '@pgway/core/internal';
 import { escapeLine, quote } from './source-text.ts';
 
 /** Options for the names of client functions and OpenAPI operations. */
+export const namingOptions: OptionTable<NamingOptions> = {
+  urlPathPrefix: option(nullable(string), '/api', 'The prefix of generated paths, which names omit.'),
+  useRoutineNameInsteadOfEndpoint: option(
+    boolean,
+    false,
+    'Functions and operations are named after routines instead of paths.',
+  ),
+};
+
+/** Options for the names of client functions and OpenAPI operations. */
 export interface NamingOptions {
-  /** The prefix of generated paths, which names omit. */
   readonly urlPathPrefix: string | null;
-  /** Names functions after routines instead of paths. */
   readonly useRoutineNameInsteadOfEndpoint: boolean;
 }
-
-export const namingValidators: OptionValidators<NamingOptions> = {
-  urlPathPrefix: nullable(string),
-  useRoutineNameInsteadOfEndpoint: boolean,
-};
 
 /** An endpoint with the name of its function or operation. */
 export interface NamedEndpoint {

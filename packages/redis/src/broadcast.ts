@@ -1,26 +1,7 @@
 import type { Broadcast, BroadcastEvent } from '@pgway/core';
-import {
-  MessageChunker,
-  nonEmptyString,
-  optionGroup,
-  probeTopic,
-  secret,
-  TopicListeners,
-  type Validator,
-} from '@pgway/core/internal';
+import { MessageChunker, probeTopic, type Resolved, TopicListeners, withDefaults } from '@pgway/core/internal';
 import { type RedisClient, redisClientFactory } from './client.ts';
-
-export interface RedisBroadcastOptions {
-  /** `redis://user:password@host:6379`, `rediss://…` for TLS, `redis-sentinel://host:26379,host:26379/name` for Sentinel. */
-  readonly url: string;
-  /** The channel that the instances of a gateway share. Default `pgway`. */
-  readonly channel?: string;
-}
-
-const redisBroadcastOptions: Validator<RedisBroadcastOptions> = optionGroup<RedisBroadcastOptions>(
-  { url: secret, channel: nonEmptyString },
-  ['url'],
-);
+import { type RedisBroadcastOptions, redisBroadcastOptions } from './options.ts';
 
 /** Redis has no such limit; larger messages are split. */
 const maxPayloadBytes = 1024 * 1024;
@@ -37,7 +18,7 @@ const subscribeTimeout = 2_000;
 export function redisBroadcast(options: RedisBroadcastOptions): Broadcast {
   const faults = redisBroadcastOptions.validate(options, '');
   if (faults.length > 0) throw new RangeError(`redisBroadcast: ${faults.join('\n')}`);
-  return new RedisBroadcast(options);
+  return new RedisBroadcast(withDefaults(redisBroadcastOptions, options));
 }
 
 /** What `open` has made. */
@@ -59,7 +40,7 @@ class RedisBroadcast implements Broadcast {
   #opened = false;
   #closed = false;
 
-  constructor({ url, channel = 'pgway' }: RedisBroadcastOptions) {
+  constructor({ url, channel }: Resolved<RedisBroadcastOptions>) {
     this.#url = url;
     this.#channel = channel;
   }

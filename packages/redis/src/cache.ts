@@ -1,25 +1,9 @@
 import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheMiss, CacheState } from '@pgway/core';
-import { number, optionGroup, secret, string, type Validator } from '@pgway/core/internal';
+import { type Resolved, withDefaults } from '@pgway/core/internal';
 import { createHash, randomBytes } from 'node:crypto';
 
 import { RedisConnection, type SendCommand } from './connection.ts';
-
-export interface RedisCacheOptions {
-  /** `redis://user:password@host:6379/0`; `rediss://…` for TLS; `redis-sentinel://host:26379,host:26379/name` for Sentinel. */
-  readonly url: string;
-  /** Prefix of every key. Gateways with one prefix share responses, so they must serve the same database. Default `pgway`. */
-  readonly prefix?: string;
-  /** Seconds for each command, after which the server counts as unavailable. Default 0.5. */
-  readonly timeout?: number;
-  /** The longest time in seconds that a response is stored, whatever its endpoint says. Default 86,400. */
-  readonly maxAge?: number;
-}
-
-/** The validator of the options. */
-export const redisCacheOptions: Validator<RedisCacheOptions> = optionGroup<RedisCacheOptions>(
-  { url: secret, prefix: string, timeout: number({ above: 0, max: 3600 }), maxAge: number({ above: 0 }) },
-  ['url'],
-);
+import { type RedisCacheOptions, redisCacheOptions } from './options.ts';
 
 /** The version of the entry format, part of every key. */
 const formatVersion = '1';
@@ -32,7 +16,7 @@ const formatVersion = '1';
 export function redisCache(options: RedisCacheOptions): Cache {
   const faults = redisCacheOptions.validate(options, '');
   if (faults.length > 0) throw new RangeError(`redisCache: ${faults.join('\n')}`);
-  return new RedisCache(options);
+  return new RedisCache(withDefaults(redisCacheOptions, options));
 }
 
 /**
@@ -42,7 +26,7 @@ export function redisCache(options: RedisCacheOptions): Cache {
 class RedisCache implements Cache {
   readonly #prefix: string;
   readonly #maxAge: number;
-  readonly #options: RedisCacheOptions;
+  readonly #options: Resolved<RedisCacheOptions>;
   #connection: RedisConnection | null = null;
   /** Every routine that was looked up or invalidated, so at most one per endpoint. */
   readonly #routines = new Set<string>();
@@ -50,14 +34,14 @@ class RedisCache implements Cache {
   readonly #pending = new Map<string, number>();
   #invalidations = 0;
 
-  constructor(options: RedisCacheOptions) {
+  constructor(options: Resolved<RedisCacheOptions>) {
     this.#options = options;
-    this.#prefix = `${options.prefix ?? 'pgway'}:${formatVersion}:`;
-    this.#maxAge = (options.maxAge ?? 86_400) * 1_000;
+    this.#prefix = `${options.prefix}:${formatVersion}:`;
+    this.#maxAge = options.maxAge * 1_000;
   }
 
   async open(report: (state: CacheState) => void): Promise<void> {
-    const { url, timeout = 0.5 } = this.#options;
+    const { url, timeout } = this.#options;
     this.#connection = new RedisConnection({
       url,
       timeout: timeout * 1_000,

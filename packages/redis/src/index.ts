@@ -1,4 +1,5 @@
 /** What several gateways share through Redis or Valkey: cached responses, rate limits, and messages about events and refreshes. */
-export { redisBroadcast, type RedisBroadcastOptions } from './broadcast.ts';
-export { redisCache, type RedisCacheOptions } from './cache.ts';
-export { redisRateLimits, type RedisRateLimitsOptions } from './rate-limits.ts';
+export { redisBroadcast } from './broadcast.ts';
+export { redisCache } from './cache.ts';
+export type { RedisBroadcastOptions, RedisCacheOptions, RedisRateLimitsOptions } from './options.ts';
+export { redisRateLimits } from './rate-limits.ts';

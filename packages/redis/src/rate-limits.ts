@@ -1,31 +1,10 @@
 import type { RateLimitDecision, RateLimitPolicy, RateLimitStore, RateLimitStoreState } from '@pgway/core';
-import { number, optionGroup, secret, string, type Validator } from '@pgway/core/internal';
+import { type Resolved, withDefaults } from '@pgway/core/internal';
 import { randomBytes } from 'node:crypto';
 import { RedisConnection } from './connection.ts';
+import { type RedisRateLimitsOptions, redisRateLimitsOptions } from './options.ts';
 
 import { redisScripts, renewLeases } from './rate-limit-scripts.ts';
-
-export interface RedisRateLimitsOptions {
-  /** `redis://user:password@host:6379/0`; `rediss://…` for TLS; `redis-sentinel://host:26379,host:26379/name` for Sentinel. */
-  readonly url: string;
-  /** Prefix of every key. Gateways with one prefix count together. Default `pgway`. */
-  readonly prefix?: string;
-  /** Seconds that a request waits for the server, after which the server counts as unavailable. Default 0.1. */
-  readonly timeout?: number;
-  /** Seconds after which concurrent requests of an instance that has crashed no longer count. Default 15. */
-  readonly lease?: number;
-}
-
-/** The validator of the options. */
-export const redisRateLimitsOptions: Validator<RedisRateLimitsOptions> = optionGroup<RedisRateLimitsOptions>(
-  {
-    url: secret,
-    prefix: string,
-    timeout: number({ above: 0, max: 3600 }),
-    lease: number({ min: 0.1, max: 3600 }),
-  },
-  ['url'],
-);
 
 /** The version of the values, part of every key. */
 const formatVersion = '1';
@@ -40,11 +19,11 @@ const openTimeout = 2_000;
 export function redisRateLimits(options: RedisRateLimitsOptions): RateLimitStore {
   const faults = redisRateLimitsOptions.validate(options, '');
   if (faults.length > 0) throw new RangeError(`redisRateLimits: ${faults.join('\n')}`);
-  return new RedisRateLimitStore(options, null);
+  return new RedisRateLimitStore(withDefaults(redisRateLimitsOptions, options), null);
 }
 
 export class RedisRateLimitStore implements RateLimitStore {
-  readonly #options: RedisRateLimitsOptions;
+  readonly #options: Resolved<RedisRateLimitsOptions>;
   readonly #prefix: string;
   readonly #leaseMs: number;
   readonly #now: (() => number) | null;
@@ -56,15 +35,15 @@ export class RedisRateLimitStore implements RateLimitStore {
   #renewTimer: NodeJS.Timeout | null = null;
 
   /** @param now milliseconds; null: the clock of the server */
-  constructor(options: RedisRateLimitsOptions, now: (() => number) | null) {
+  constructor(options: Resolved<RedisRateLimitsOptions>, now: (() => number) | null) {
     this.#options = options;
-    this.#prefix = `${options.prefix ?? 'pgway'}:limit:${formatVersion}:`;
-    this.#leaseMs = Math.round((options.lease ?? 15) * 1_000);
+    this.#prefix = `${options.prefix}:limit:${formatVersion}:`;
+    this.#leaseMs = Math.round(options.lease * 1_000);
     this.#now = now;
   }
 
   async open(report: (state: RateLimitStoreState) => void): Promise<void> {
-    const { url, timeout = 0.1 } = this.#options;
+    const { url, timeout } = this.#options;
     this.#connection = new RedisConnection({
       url,
       timeout: timeout * 1_000,

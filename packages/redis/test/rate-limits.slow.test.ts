@@ -1,9 +1,10 @@
 import fc from 'fast-check';
+import type { RedisRateLimitsOptions } from '../src/options.ts';
 import { redisVersion, type RedisServer, startRedis } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { RateLimitStoreState } from '@pgway/core';
 import { MemoryRateLimitStore } from '../../core/src/rate-limits/memory-store.ts';
-import { RedisRateLimitStore, redisRateLimits, type RedisRateLimitsOptions } from '../src/rate-limits.ts';
+import { RedisRateLimitStore, redisRateLimits } from '../src/rate-limits.ts';
 import {
   concurrencyPolicy,
   describeRateLimitStore,

@@ -1,11 +1,9 @@
 import { excelHandler } from '@pgway/excel';
 import { expect, test } from 'vitest';
-import { uploadOptions as validator } from '../../core/src/gateway/options/upload-option-table.ts';
-import { uploadDefaults } from '../../core/src/gateway/options/upload-options.ts';
-import { commonUploadDefaults } from '../../core/src/uploads/common-options.ts';
-import { csvUploadDefaults } from '../../core/src/uploads/csv.ts';
-import { excelLimits } from '../../excel/src/limits.ts';
-import { fileSystemUploadDefaults } from '../../core/src/uploads/file-system.ts';
+import { uploadOptions as validator } from '../../core/src/gateway/options/upload-options.ts';
+import { commonUploadOptions, csvUploadOptions, fileSystemUploadOptions } from '../../core/src/uploads/options.ts';
+import { defaultsOf } from '../../core/src/validation/option.ts';
+import { excelLimits } from '../../excel/src/options.ts';
 import type { ConfigurationError } from '../src/config/configuration-error.ts';
 import { loadConfiguration } from '../src/config/load.ts';
 import { uploadOptions } from '../src/upload-options.ts';
@@ -22,12 +20,12 @@ async function optionsOf(section: object, environment: Readonly<Record<string, s
 test('the defaults are those of the library, with the handlers of the list', async () => {
   const { uploadHandlers, ...options } = await optionsOf({});
   expect(options).toEqual({
-    ...uploadDefaults,
+    ...defaultsOf(validator),
     uploadHandlers: undefined,
     defaultUploadHandlerOptions: {
-      ...commonUploadDefaults,
-      fileSystem: fileSystemUploadDefaults,
-      csv: csvUploadDefaults,
+      ...defaultsOf(commonUploadOptions),
+      fileSystem: defaultsOf(fileSystemUploadOptions),
+      csv: defaultsOf(csvUploadOptions),
     },
   });
   expect(Object.keys(uploadHandlers ?? {})).toEqual(['large_object', 'file_system', 'csv', 'excel']);
@@ -69,7 +67,7 @@ test('the defaults of excel are those of the library', async () => {
   const values = (options: ReturnType<typeof excelHandler>['options']) =>
     Object.values(options!).map((option) => option.default);
   expect(values(excelHandler(excel).options)).toEqual(values(excelHandler().options));
-  expect(excel).toMatchObject(excelLimits);
+  expect(excel).toMatchObject(defaultsOf(excelLimits));
 });
 
 test('without large_object in the list, it is not the default handler', async () => {

@@ -15,31 +15,16 @@ import {
   type TokenPayload,
   decodePayload,
 } from './token-authenticator.ts';
-import {
-  defaultCacheSize,
-  createSession,
-  quoteRealm,
-  validateLifetimes,
-  type SessionSchemeOptions,
-} from './session-scheme.ts';
+import { createSession, quoteRealm, validateLifetimes, type SessionSchemeOptions } from './session-scheme.ts';
+import { type BearerOptions, bearerOptions } from './options.ts';
+import { type Resolved, withDefaults } from '../validation/option.ts';
 import { memorySessions, type SessionStore } from './sessions.ts';
 
-export interface BearerSchemeOptions extends SessionSchemeOptions {
-  /** Seconds. Default an hour. */
-  readonly accessLifetime?: number;
-  /** Seconds. Default 14 days. */
-  readonly refreshLifetime?: number;
-  /** Seconds from login to the end of the session; until then tokens can be refreshed. Default 90 days. */
-  readonly sessionLifetime?: number;
-  /** Default `/api/auth/refresh`. */
-  readonly refreshPath?: string;
-  /**
-   * Returns the claims of refreshed tokens; null ends the session. Default: the claims of the login.
-   */
-  readonly renewClaims?: (claims: readonly Claim[], session: string) => Promise<readonly Claim[] | null>;
-}
+export interface BearerSchemeOptions extends SessionSchemeOptions, Omit<BearerOptions, 'name'> {}
 
-const day = 86_400;
+/** With their defaults applied. */
+type ResolvedOptions = SessionSchemeOptions & Resolved<BearerOptions, 'renewClaims'>;
+
 const credentials = /^Bearer +([\w.~+/-]+=*) *$/i;
 const headers: HeaderList = Object.freeze(['content-type', 'application/json', 'cache-control', 'no-store']);
 
@@ -49,10 +34,14 @@ const headers: HeaderList = Object.freeze(['content-type', 'application/json', '
  * @throws TypeError for an invalid lifetime or path
  */
 export function bearerScheme(options: BearerSchemeOptions): AuthScheme {
-  const { name, refreshPath: path = '/api/auth/refresh' } = options;
+  const resolved: ResolvedOptions = {
+    ...options,
+    ...withDefaults<BearerOptions, 'renewClaims'>(bearerOptions, options),
+  };
+  const { name, refreshPath: path } = resolved;
   if (!/^\/[^?#\s]*$/.test(path))
     throw new TypeError(`the refresh path ${JSON.stringify(path)} must begin with a slash`);
-  const scheme = new BearerScheme(options);
+  const scheme = new BearerScheme(resolved);
   return Object.freeze({
     name,
     authenticate: (request) => scheme.authenticate(request),
@@ -67,7 +56,7 @@ export function bearerScheme(options: BearerSchemeOptions): AuthScheme {
 type Lifetimes = Record<'accessLifetime' | 'refreshLifetime' | 'sessionLifetime', number>;
 
 class BearerScheme {
-  readonly #options: BearerSchemeOptions;
+  readonly #options: ResolvedOptions;
   readonly #lifetimes: Lifetimes;
   readonly #sessions: SessionStore;
   readonly #authenticator: TokenAuthenticator;
@@ -77,14 +66,14 @@ class BearerScheme {
   readonly #refusals = new TokenRefusals();
   readonly #now: () => number;
 
-  constructor(options: BearerSchemeOptions) {
-    const { name, encryption, now = Date.now, cacheSize = defaultCacheSize } = options;
-    const { accessLifetime = 3600, refreshLifetime = 14 * day, sessionLifetime = 90 * day } = options;
+  constructor(options: ResolvedOptions) {
+    const { name, encryption, now = Date.now, cacheSize } = options;
+    const { accessLifetime, refreshLifetime, sessionLifetime } = options;
     this.#lifetimes = { accessLifetime, refreshLifetime, sessionLifetime };
     validateLifetimes(name, this.#lifetimes);
     this.#options = options;
     this.#now = now;
-    this.#realm = quoteRealm(options);
+    this.#realm = quoteRealm(options.realm);
     this.#accessPurpose = `bearer access ${name}`;
     this.#refreshPurpose = `bearer refresh ${name}`;
     this.#sessions = options.sessions ?? memorySessions({ now });

@@ -5,39 +5,16 @@ import type { HeaderList } from '../http/response.ts';
 import type { AuthScheme, Caller, Claim } from '../ports/ports.ts';
 import { claimsTooLarge, TokenRefusals } from './bearer-token.ts';
 import { type VerifiedToken, TokenAuthenticator, encodePayload, type TokenPayload } from './token-authenticator.ts';
-import {
-  defaultCacheSize,
-  createSession,
-  quoteRealm,
-  validateLifetimes,
-  type SessionSchemeOptions,
-} from './session-scheme.ts';
+import { createSession, quoteRealm, validateLifetimes, type SessionSchemeOptions } from './session-scheme.ts';
+import { type CookieOptions, cookieOptions } from './options.ts';
+import { type Resolved, withDefaults } from '../validation/option.ts';
 import { memorySessions, type SessionStore } from './sessions.ts';
 
-export interface CookieSchemeOptions extends SessionSchemeOptions {
-  /**
-   * Default `pgway`. If every client uses TLS, prefer `__Host-pgway`: browsers accept it from this host only, so that other hosts of
-   * the domain cannot set it.
-   */
-  readonly cookieName?: string;
-  /** Seconds from login to the end of the session. Default 14 days. */
-  readonly lifetime?: number;
-  /**
-   * Seconds without a request after which the session ends earlier. A cookie in the second half of its lifetime is replaced, by
-   * `Caller.headers`. Default null: no idle timeout.
-   */
-  readonly sliding?: number | null;
-  /** The `Secure` attribute: `always`, or on encrypted connections (`auto`, the default). */
-  readonly secure?: 'auto' | 'always';
-  /** The `SameSite` attribute. Default `lax`: sent with links from other sites, but not with their requests. */
-  readonly sameSite?: 'lax' | 'strict';
-  /** Default `/`. */
-  readonly path?: string;
-  /** The `Domain` attribute. Default null: this host alone. */
-  readonly domain?: string | null;
-}
+export interface CookieSchemeOptions extends SessionSchemeOptions, Omit<CookieOptions, 'name'> {}
 
-const day = 86_400;
+/** With their defaults applied. */
+type ResolvedOptions = SessionSchemeOptions & Resolved<CookieOptions>;
+
 const refusedCookie = 'The session has ended, or its cookie has expired or is not one of this server';
 /** The maximum length of `Set-Cookie` in the most restrictive browsers. */
 const maxCookieLength = 4093;
@@ -47,7 +24,7 @@ const maxCookieLength = 4093;
  * @throws TypeError for an invalid name, path, domain or lifetime
  */
 export function cookieScheme(options: CookieSchemeOptions): AuthScheme {
-  const scheme = new CookieScheme(options);
+  const scheme = new CookieScheme({ ...options, ...withDefaults<CookieOptions>(cookieOptions, options) });
   return Object.freeze({
     name: options.name,
     authenticate: (request) => scheme.authenticate(request),
@@ -62,7 +39,7 @@ export function cookieScheme(options: CookieSchemeOptions): AuthScheme {
 
 class CookieScheme {
   readonly challenge: string;
-  readonly #options: CookieSchemeOptions;
+  readonly #options: ResolvedOptions;
   readonly #cookieName: string;
   readonly #lifetime: number;
   readonly #sliding: number | null;
@@ -72,9 +49,8 @@ class CookieScheme {
   readonly #refusals = new TokenRefusals();
   readonly #now: () => number;
 
-  constructor(options: CookieSchemeOptions) {
-    const { name, encryption, cookieName = 'pgway', lifetime = 14 * day, sliding = null } = options;
-    const { now = Date.now, cacheSize = defaultCacheSize } = options;
+  constructor(options: ResolvedOptions) {
+    const { name, encryption, cookieName, lifetime, sliding, cacheSize, now = Date.now } = options;
     validateLifetimes(name, { lifetime, sliding });
     validatePrefix(cookieName, options);
     this.#options = options;
@@ -85,7 +61,7 @@ class CookieScheme {
     this.#purpose = `cookie ${name}`;
     this.#sessions = options.sessions ?? memorySessions({ now });
     // A 401 must have a challenge (RFC 9110, 15.5.2). Browsers ignore this scheme.
-    this.challenge = `Cookie realm=${quoteRealm(options)}`;
+    this.challenge = `Cookie realm=${quoteRealm(options.realm)}`;
     const purpose = this.#purpose;
     const sessions = this.#sessions;
     this.#authenticator = new TokenAuthenticator({
@@ -181,7 +157,7 @@ class CookieScheme {
   }
 
   #line(value: string, maxAge: number, secure: boolean): string {
-    const { path = '/', sameSite = 'lax', domain = null } = this.#options;
+    const { path, sameSite, domain } = this.#options;
     const expires = maxAge === 0 ? new Date(0) : new Date((this.#seconds() + maxAge) * 1000);
     const attributes = {
       maxAge,
@@ -212,7 +188,7 @@ class CookieScheme {
 }
 
 /** @throws TypeError when the attributes do not fit the prefix of the name: browsers would reject the cookie */
-function validatePrefix(cookieName: string, { secure, path = '/', domain = null }: CookieSchemeOptions): void {
+function validatePrefix(cookieName: string, { secure, path, domain }: ResolvedOptions): void {
   const prefix = /^__(host|secure)-/i.exec(cookieName)?.[1]?.toLowerCase();
   if (prefix === undefined) return;
   const fits = secure === 'always' && (prefix === 'secure' || (path === '/' && domain === null));

@@ -8,21 +8,8 @@ import {
   type JWKSCacheInput,
   type RemoteJWKSet,
 } from 'jose';
-import type { JwtAlgorithm } from './jwt-keys.ts';
-
-/** The URL of an issuer's public keys (JWKS). Times in seconds. */
-export interface JwksOptions {
-  /** https; http for loopback addresses, and for other hosts outside production. */
-  readonly url: string;
-  /** The algorithms of the keys. Default both. */
-  readonly algorithms?: readonly Exclude<JwtAlgorithm, 'HS256'>[];
-  /** The time limit of a request. Default 5. */
-  readonly timeout?: number;
-  /** The minimum time between two requests because of unknown keys. Default 30. */
-  readonly cooldown?: number;
-  /** The maximum age of cached keys: a key that the issuer has removed is refused after that. Default 600. */
-  readonly cacheMaxAge?: number;
-}
+import { withDefaults } from '../validation/option.ts';
+import { type JwksOptions, jwksOptions } from './options.ts';
 
 type CryptoKey = Awaited<ReturnType<RemoteJWKSet>>;
 
@@ -51,7 +38,7 @@ export class RemoteKeys {
 
   /** @throws TypeError for an invalid URL, or one with a password */
   constructor(options: JwksOptions, report: (error: Error) => void) {
-    const { timeout = 5, cooldown = 30, cacheMaxAge = 600, algorithms = ['RS256', 'ES256'] } = options;
+    const { timeout, cooldown, cacheMaxAge, algorithms } = withDefaults(jwksOptions, options);
     this.algorithms = algorithms;
     this.#refreshAge = (cacheMaxAge * 1000) / 2;
     this.#report = report;

@@ -2,7 +2,8 @@ import { isStorable } from './storable.ts';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose';
 
 import type { Caller } from '../ports/ports.ts';
-import { type JwksOptions, RemoteKeys, type TokenHeader } from './jwks.ts';
+import { RemoteKeys, type TokenHeader } from './jwks.ts';
+import type { JwksOptions } from './options.ts';
 import { type ClaimPaths, readClaims } from './jwt-claims.ts';
 import type { JwtKeyPair } from './jwt-keys.ts';
 

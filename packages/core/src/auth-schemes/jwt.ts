@@ -12,63 +12,22 @@ import {
 } from './bearer-token.ts';
 import { ExpiringMap } from '../cache/expiring-map.ts';
 import { TokenCache } from './token-cache.ts';
-import { type JwksOptions, parseJwksUrl } from './jwks.ts';
-import { type ClaimPaths, createPayload } from './jwt-claims.ts';
-import { type JwtKey, type JwtKeyPair, parseJwtKey } from './jwt-keys.ts';
+import { parseJwksUrl } from './jwks.ts';
+import { type Resolved, withDefaults } from '../validation/option.ts';
+import { type JwtOptions, jwtOptions, type JwtVersions } from './options.ts';
+import { createPayload } from './jwt-claims.ts';
+import { type JwtKeyPair, parseJwtKey } from './jwt-keys.ts';
 import { type JwtRules, JwtVerifier, type VerifiedJwt } from './jwt-verifier.ts';
-import {
-  defaultCacheSize,
-  createSession,
-  quoteRealm,
-  validateLifetimes,
-  type SessionSchemeOptions,
-} from './session-scheme.ts';
+import { createSession, quoteRealm, validateLifetimes, type SessionSchemeOptions } from './session-scheme.ts';
 import { memorySessions, type SessionStore } from './sessions.ts';
 
-/** Revocation by a version of each user: a change of the version invalidates the tokens issued before. */
-export interface JwtVersions {
-  /** The claim with the version at login. Default `version`. */
-  readonly claim?: string;
-  /** Returns the current version of a user id; null for an unknown user. An error fails the request. */
-  readonly current: (userId: string) => Promise<string | null>;
-  /** Seconds for which a version is cached. Default 5. */
-  readonly cacheSeconds?: number;
-}
+export interface JwtSchemeOptions
+  extends Omit<SessionSchemeOptions, 'encryption'>, Omit<JwtOptions, keyof SessionSchemeOptions> {}
 
-/** Times in seconds. */
-export interface JwtSchemeOptions extends Omit<SessionSchemeOptions, 'encryption'> {
-  /** The keys that verify tokens; several during a key rotation. Each one is trusted for all accepted issuers. */
-  readonly keys?: readonly JwtKey[];
-  /** The public keys of an issuer by URL, instead of `keys` and `signingKey`. */
-  readonly jwks?: JwksOptions | null;
-  /** The key that signs the tokens of logins, and verifies tokens too. Null: the scheme does not support login. */
-  readonly signingKey?: JwtKey | null;
-  /** The lifetime of the tokens of logins. Default an hour. */
-  readonly lifetime?: number;
-  /** The accepted issuers; the first one is the issuer of the tokens of logins. Null: any issuer. */
-  readonly issuer?: string | readonly string[] | null;
-  /** The accepted audiences. Null: any audience. */
-  readonly audience?: string | readonly string[] | null;
-  /** Requires `issuer` and `audience`, which may be null, and https for `jwks`. Default true. */
-  readonly production?: boolean;
-  /** The tolerated clock skew. Default 30. */
-  readonly clockTolerance?: number;
-  /** Refuses tokens without an expiry. Default true. */
-  readonly requireExpiry?: boolean;
-  /** The maximum time since a token was issued, in addition to its own expiry. Default null: no maximum. */
-  readonly maxTokenAge?: number | null;
-  /** The required `typ` of the header, such as `at+jwt`. Default null: any. */
-  readonly type?: string | null;
-  readonly claims?: ClaimPaths;
-  /**
-   * The sessions, by the `jti` of tokens; a token without `jti` is refused. Default: the sessions that ended on this instance, in
-   * memory.
-   */
-  readonly sessions?: SessionStore;
-  readonly versions?: JwtVersions | null;
-  /** Reports why keys cannot be read. */
-  readonly report?: (error: Error) => void;
-}
+type WithoutDefault = 'userIdClaim' | 'userNameClaim' | 'address' | 'issuer' | 'audience' | 'sessions' | 'report';
+
+/** With their defaults applied. */
+type ResolvedOptions = Omit<SessionSchemeOptions, 'encryption'> & Resolved<JwtOptions, WithoutDefault>;
 
 export interface JwtScheme extends AuthScheme {
   /** Warnings for the log at start. */
@@ -86,7 +45,7 @@ const sessionEnded = 'The session of the token has ended';
  * @throws TypeError for a missing or weak key, and in production for a missing issuer or audience
  */
 export function jwtScheme(options: JwtSchemeOptions): JwtScheme {
-  const scheme = new Jwt(options);
+  const scheme = new Jwt({ ...options, ...withDefaults<JwtOptions, WithoutDefault>(jwtOptions, options) });
   return Object.freeze({
     name: options.name,
     warnings: scheme.warnings,
@@ -102,7 +61,7 @@ export function jwtScheme(options: JwtSchemeOptions): JwtScheme {
 class Jwt {
   readonly warnings: readonly string[];
   readonly canSign: boolean;
-  readonly #options: JwtSchemeOptions;
+  readonly #options: ResolvedOptions;
   readonly #signing: JwtKeyPair | null;
   readonly #verifier: JwtVerifier;
   readonly #sessions: SessionStore;
@@ -112,20 +71,20 @@ class Jwt {
   readonly #refusals = new TokenRefusals();
   readonly #now: () => number;
 
-  constructor(options: JwtSchemeOptions) {
-    const { now = Date.now, lifetime = 3600, maxTokenAge = null, keys = [], signingKey = null } = options;
+  constructor(options: ResolvedOptions) {
+    const { now = Date.now, lifetime, maxTokenAge, keys, signingKey } = options;
     validateLifetimes(options.name, { lifetime, maxTokenAge });
     this.warnings = warningsOf(options);
     this.#options = options;
     this.#now = now;
-    this.#realm = quoteRealm(options);
+    this.#realm = quoteRealm(options.realm);
     this.#signing = signingKey === null ? null : requirePrivateKey(parseJwtKey(signingKey));
     this.canSign = this.#signing !== null;
     const allKeys = [...keys.map(parseJwtKey), ...(this.#signing === null ? [] : [this.#signing])];
     requireOneSource(options, allKeys);
     this.#verifier = new JwtVerifier(rulesOf(options, allKeys));
     this.#sessions = options.sessions ?? memorySessions({ now });
-    this.#cache = new TokenCache(options.cacheSize ?? defaultCacheSize, now);
+    this.#cache = new TokenCache(options.cacheSize, now);
     this.#versions = new ExpiringMap(mostVersions, now);
   }
 
@@ -153,7 +112,7 @@ class Jwt {
   }
 
   async signIn(claims: readonly Claim[], request: GatewayRequest): Promise<{ headers: HeaderList; body: string }> {
-    const { lifetime = 3600, claims: paths = {} } = this.#options;
+    const { lifetime, claims: paths } = this.#options;
     const { algorithm, id, signing } = this.#signing!;
     const issued = Math.floor(this.#now() / 1000);
     const session = createSession(claims, request, issued + lifetime, this.#options);
@@ -190,7 +149,7 @@ class Jwt {
 
   /** Checks session and version, which may change during the lifetime of a token. */
   #checkCaller(caller: Caller): Caller | string | Promise<Caller | string> {
-    const { versions = null, sessions } = this.#options;
+    const { versions, sessions } = this.#options;
     if (caller.session === null) {
       return sessions === undefined ? this.#checkVersion(caller, versions) : 'The token names no session';
     }
@@ -220,16 +179,13 @@ class Jwt {
 }
 
 /** Returns null for a scheme without logins. */
-function ownIssuerOf(
-  { signingKey = null }: JwtSchemeOptions,
-  issuers: readonly string[] | null,
-): JwtRules['ownIssuer'] {
+function ownIssuerOf({ signingKey }: ResolvedOptions, issuers: readonly string[] | null): JwtRules['ownIssuer'] {
   return signingKey === null ? null : issuers?.[0];
 }
 
-function rulesOf(options: JwtSchemeOptions, keys: readonly JwtKeyPair[]): JwtRules {
-  const { name, jwks = null, type = null, maxTokenAge = null, clockTolerance = 30, requireExpiry = true } = options;
-  const { claims = {}, userIdClaim = 'id', report = () => undefined, now = Date.now } = options;
+function rulesOf(options: ResolvedOptions, keys: readonly JwtKeyPair[]): JwtRules {
+  const { name, jwks, type, maxTokenAge, clockTolerance, requireExpiry } = options;
+  const { claims, userIdClaim = 'id', report = () => undefined, now = Date.now } = options;
   const [issuers, audiences] = [toArray(options.issuer), toArray(options.audience)];
   const ownIssuer = ownIssuerOf(options, issuers);
   const rules = { name, keys, jwks, issuers, ownIssuer, audiences, clockTolerance, requireExpiry, maxTokenAge, type };
@@ -237,7 +193,7 @@ function rulesOf(options: JwtSchemeOptions, keys: readonly JwtKeyPair[]): JwtRul
 }
 
 /** @throws TypeError without keys, and for keys from both sources: each key would be trusted for all issuers */
-function requireOneSource({ name, jwks = null }: JwtSchemeOptions, keys: readonly JwtKeyPair[]): void {
+function requireOneSource({ name, jwks }: ResolvedOptions, keys: readonly JwtKeyPair[]): void {
   if (keys.length === 0 && jwks === null) {
     throw new TypeError(`the scheme "${name}" has no key to verify tokens; give keys or jwks`);
   }
@@ -247,7 +203,7 @@ function requireOneSource({ name, jwks = null }: JwtSchemeOptions, keys: readonl
 }
 
 /** Returns issuer and audience of the tokens of logins. */
-function issuerAndAudience(options: JwtSchemeOptions): JWTPayload {
+function issuerAndAudience(options: ResolvedOptions): JWTPayload {
   const issuer = toArray(options.issuer)?.[0];
   const { audience = null } = options;
   return {
@@ -272,7 +228,7 @@ function singleClaim({ claims }: Caller, claim: string): string | null {
 }
 
 /** @throws TypeError in production */
-function warningsOf({ name, issuer, audience, jwks = null, production = true }: JwtSchemeOptions): readonly string[] {
+function warningsOf({ name, issuer, audience, jwks, production }: ResolvedOptions): readonly string[] {
   const faults: string[] = [];
   if (issuer === undefined) faults.push(`the scheme "${name}" accepts tokens of any issuer; give issuer, or null`);
   if (audience === undefined)

@@ -2,23 +2,8 @@ import { createHash } from 'node:crypto';
 
 import type { LoginAttempt, LoginOutcome, LoginRateLimiter, RateLimitResult } from '../ports/ports.ts';
 import { clientNetwork } from '../http/client-network.ts';
-
-/** Times in seconds. */
-export interface LoginRateLimitOptions {
-  /** Failures of a user from an address before further attempts have to wait. */
-  readonly perUser?: number;
-  /** Failures from an address, for all users together. */
-  readonly perAddress?: number;
-  /** How long a failure counts. */
-  readonly window?: number;
-  /** The first wait; each further failure doubles it. */
-  readonly firstWait?: number;
-  readonly longestWait?: number;
-  /** The maximum number of users and of addresses; beyond it the least recently used ones are evicted. */
-  readonly capacity?: number;
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
-}
+import { withDefaults } from '../validation/option.ts';
+import { type LoginRateLimitOptions, loginRateLimitOptions } from './options.ts';
 
 /** A limiter in the memory of this process. */
 export interface LocalLoginRateLimiter extends LoginRateLimiter {
@@ -51,7 +36,10 @@ const excessFailures = 32;
  * concurrent attempts cannot exceed the limit.
  */
 export function loginRateLimiter(options: LoginRateLimitOptions = {}): LocalLoginRateLimiter {
-  const { perUser = 5, perAddress = 50, window = 900, firstWait = 1, longestWait = 900, capacity = 10_000 } = options;
+  const { perUser, perAddress, window, firstWait, longestWait, capacity } = withDefaults<LoginRateLimitOptions, 'now'>(
+    loginRateLimitOptions,
+    options,
+  );
   const now = options.now ?? Date.now;
   const shared = { window: window * 1000, firstWait: firstWait * 1000, longestWait: longestWait * 1000, capacity };
   const users = new FailureLimit({ maxFailures: perUser, ...shared });

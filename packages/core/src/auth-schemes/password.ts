@@ -2,7 +2,7 @@ import { pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 
 import { type PasswordHasher, Problem } from '../ports/ports.ts';
-import { optionGroup, integer } from '../validation/validators.ts';
+import { objectOf, integer } from '../validation/validators.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /** Seconds. */
@@ -28,7 +28,7 @@ export interface PasswordHasherOptions {
   readonly rounds?: number;
 }
 
-const hasherOptions = optionGroup<PasswordHasherOptions>({
+const hasherOptions = objectOf<PasswordHasherOptions>({
   concurrency: integer({ min: 1 }),
   maxQueued: integer({ min: 0 }),
   rounds: integer({ min: 1 }),

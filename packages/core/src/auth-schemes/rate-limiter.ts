@@ -1,17 +1,8 @@
 import type { RateLimiter, RateLimitResult } from '../ports/ports.ts';
 import { clientNetwork } from '../http/client-network.ts';
 import { TokenBucket } from '../rate-limits/token-bucket.ts';
-
-export interface RateLimitOptions {
-  /** Requests of an address in a window. Default 20. */
-  readonly perAddress?: number;
-  /** Seconds. Default 60. */
-  readonly window?: number;
-  /** The maximum number of addresses; beyond it the least recently used one is evicted. Default 10,000. */
-  readonly capacity?: number;
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
-}
+import { withDefaults } from '../validation/option.ts';
+import { hashRateLimitOptions, type RateLimitOptions } from './options.ts';
 
 /** A rate limiter in the memory of this process. */
 export interface LocalRateLimiter extends RateLimiter {
@@ -23,7 +14,12 @@ export interface LocalRateLimiter extends RateLimiter {
  * share one bucket. Requests from an unknown address are not limited.
  */
 export function rateLimiter(options: RateLimitOptions = {}): LocalRateLimiter {
-  const { perAddress = 20, window = 60, capacity = 10_000, now = Date.now } = options;
+  const {
+    perAddress,
+    window,
+    capacity,
+    now = Date.now,
+  } = withDefaults<RateLimitOptions, 'now'>(hashRateLimitOptions, options);
   const buckets = new TokenBucket({ limit: perAddress, windowMs: window * 1000, maxKeys: capacity, now });
   return Object.freeze({
     consume: (address: string | null): RateLimitResult => {

@@ -12,20 +12,14 @@ export interface SessionSchemeOptions {
   readonly encryption: TokenEncryption;
   /** Default: the sessions that ended on this instance, in memory. */
   readonly sessions?: SessionStore;
-  /** The realm of `WWW-Authenticate`. Default `pgway`. */
-  readonly realm?: string;
   /** The claims with the user of a session. Default `id` and `name`. */
   readonly userIdClaim?: string;
   readonly userNameClaim?: string;
   /** Returns the client's address. Default: `remoteAddress` of the request. */
   readonly address?: (request: GatewayRequest) => string | null;
-  /** The maximum number of cached tokens. Default 5,000. */
-  readonly cacheSize?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
-
-export const defaultCacheSize = 5000;
 
 const maxUserAgentLength = 512;
 
@@ -53,7 +47,7 @@ export function createSession(
  * Returns the realm as a quoted string.
  * @throws TypeError for characters that a header cannot have
  */
-export function quoteRealm({ realm = 'pgway' }: Pick<SessionSchemeOptions, 'realm'>): string {
+export function quoteRealm(realm: string): string {
   if (/^[\x20-\x7e]*$/.test(realm)) return `"${realm.replaceAll(/["\\]/g, '\\$&')}"`;
   throw new TypeError(`the realm ${JSON.stringify(realm)} cannot be sent in a header; use printable ASCII`);
 }

@@ -2,7 +2,7 @@ import { arrayLiteral } from '../postgres/literal.ts';
 import type { Database } from '../postgres/port.ts';
 import { filterCondition, filterValues } from './filters.sql.ts';
 import { queryCatalog } from './query-catalog.ts';
-import type { Filters } from './routine-source.ts';
+import type { Filters } from './options.ts';
 
 /** Catalog queries for start-up warnings: unknown schemas, unsupported objects, missing privileges. */
 

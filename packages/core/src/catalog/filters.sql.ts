@@ -1,6 +1,6 @@
 import { arrayLiteral } from '../postgres/literal.ts';
 import type { Value } from '../postgres/port.ts';
-import type { Filters } from './routine-source.ts';
+import type { Filters } from './options.ts';
 
 /**
  * Returns the eight filters as the parameters of a catalog query, in this order:

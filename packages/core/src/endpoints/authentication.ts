@@ -1,5 +1,5 @@
 import { resolveLoginUser } from './login-user.ts';
-import type { EndpointAuthenticationOptions } from './options.ts';
+import type { EndpointAuthenticationOptions } from './authentication-options.ts';
 import { display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { BasicAuthentication, EndpointParameter, ResultColumn, ResultShape, LoginOrLogout } from './endpoint.ts';

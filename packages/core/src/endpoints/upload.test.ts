@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { int4, jsonb, routine, text, textArray } from '../../test/support/routine.ts';
-import { commonUploadDefaults, commonUploadOptions } from '../uploads/common-options.ts';
+import { commentOptions } from '../uploads/comment-options.ts';
+import { commonUploadOptions } from '../uploads/options.ts';
 import { buildEndpoints } from '../../test/support/build-endpoints.ts';
 import type { Endpoint, EndpointUpload } from './endpoint.ts';
 import { endpointDefaults, type EndpointOptions } from './options.ts';
@@ -12,7 +13,7 @@ const option = (type: UploadOptionDefinition['type']): UploadOptionDefinition =>
   description: '',
   default: null,
 });
-const common = commonUploadOptions(commonUploadDefaults);
+const common = commentOptions(commonUploadOptions);
 
 /** Handlers with the names and options of the built-in ones, and one of the host. */
 const uploads: EndpointUploadOptions = {

@@ -11,7 +11,8 @@ import {
 import type { Routine } from '../catalog/routine.ts';
 import type { TableOperation } from '../catalog/table.ts';
 import type { Database } from '../postgres/port.ts';
-import type { ResolvedOptions, EndpointSource } from './options/options.ts';
+import type { EndpointSource } from './endpoint-source.ts';
+import type { ResolvedOptions } from './options/options.ts';
 import type { AuthScheme, Observer } from '../ports/ports.ts';
 import { type Diagnostic, display } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';

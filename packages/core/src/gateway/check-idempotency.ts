@@ -3,7 +3,8 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import { idempotencyPrivilege } from '../endpoints/idempotency-store.ts';
 import type { Database } from '../postgres/port.ts';
 import type { Connections } from './connections.ts';
-import type { EndpointSource, ResolvedOptions } from './options/options.ts';
+import type { EndpointSource } from './endpoint-source.ts';
+import type { ResolvedOptions } from './options/options.ts';
 
 /**
  * Returns the endpoints without those whose idempotency keys cannot be stored, with a diagnostic for each: such an endpoint would run repeated

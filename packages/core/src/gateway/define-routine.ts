@@ -11,14 +11,14 @@ import {
   callback,
   nonEmptyString,
   oneOf,
-  optionGroup,
+  objectOf,
   type OptionValidators,
   recordOf,
   string,
   union,
   type Validator,
 } from '../validation/validators.ts';
-import type { EndpointSource } from './options/options.ts';
+import type { EndpointSource } from './endpoint-source.ts';
 import { StartError } from './start-error.ts';
 
 /**
@@ -68,23 +68,23 @@ export interface RoutineDefinition {
 
 const columns = recordOf(nonEmptyString);
 
-const resultForms = { values: nonEmptyString, row: columns, rows: columns };
+const forms = objectOf({ values: nonEmptyString, row: columns, rows: columns });
 
-const result: Validator<Exclude<ResultDefinition, TypeName>> = {
+const result = {
+  ...forms,
   expected: 'an object with values, row or rows',
-  runtimeTypes: ['object'],
-  validate: (value, path) => {
-    const faults = optionGroup(resultForms).validate(value, path);
+  validate: (value: unknown, path: string) => {
+    const faults = forms.validate(value, path);
     if (faults.length > 0) return faults;
-    const forms = Object.entries(value as object);
-    if (forms.length !== 1) return [`${path}: must have exactly one of values, row and rows`];
-    return forms.flatMap(([form, type]) =>
+    const given = Object.entries(value as object);
+    if (given.length !== 1) return [`${path}: must have exactly one of values, row and rows`];
+    return given.flatMap(([form, type]) =>
       typeof type === 'object' && Object.keys(type as object).length === 0
         ? [`${path}.${form}: has no columns; name them, or use void for a query without a result`]
         : [],
     );
   },
-};
+} as unknown as Validator<Exclude<ResultDefinition, TypeName>>;
 
 const definitionValidators: OptionValidators<RoutineDefinition> = {
   schema: nonEmptyString,
@@ -93,7 +93,7 @@ const definitionValidators: OptionValidators<RoutineDefinition> = {
   parameters: recordOf(
     union(
       nonEmptyString,
-      optionGroup<Exclude<ParameterDefinition, TypeName>>({ type: nonEmptyString, optional: boolean }, ['type']),
+      objectOf<Exclude<ParameterDefinition, TypeName>>({ type: nonEmptyString, optional: boolean }, ['type']),
     ),
   ),
   returns: union(nonEmptyString, result),
@@ -101,7 +101,7 @@ const definitionValidators: OptionValidators<RoutineDefinition> = {
   query: union(nonEmptyString, callback<QueryBuilder>()),
 };
 
-const definitionValidator = optionGroup(definitionValidators, ['name', 'query']);
+const definitionValidator = objectOf(definitionValidators, ['name', 'query']);
 
 /** @throws StartError with one line for each fault */
 function validateDefinition(definition: RoutineDefinition): void {

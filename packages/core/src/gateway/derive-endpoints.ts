@@ -3,7 +3,7 @@ import { runInSlices } from '../catalog/slices.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import { excludeDuplicateRoutes, excludeTakenRoutes } from '../endpoints/duplicate-routes.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import type { EndpointSource } from './options/options.ts';
+import type { EndpointSource } from './endpoint-source.ts';
 
 /** Endpoints, and why others are left out. */
 export interface ReportedEndpoints {

@@ -1,13 +1,11 @@
 import { type FetchHandler, fetchHandler } from '../adapters/fetch.ts';
 import { type NodeMiddleware, nodeMiddleware } from '../adapters/node.ts';
-import { authenticationDefaults } from './options/authentication-options.ts';
 import { clientOriginResolver } from './client-origin.ts';
 import { type HostAuthentication, hostAuthentication } from './host-authentication.ts';
 import type { Handle } from '../http/response.ts';
-import { eventsDefaults, type GatewayOptions, type ResolvedOptions, generalDefaults } from './options/options.ts';
+import { type GatewayOptions, type ResolvedOptions, resolveOptions } from './options/options.ts';
 import { deliverLargeBodies } from '../response/large-body.ts';
 import type { Observer } from '../ports/ports.ts';
-import { endpointDefaults } from '../endpoints/options.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { logObserver } from '../logging/log-observer.ts';
@@ -15,12 +13,6 @@ import { type DatabaseProbe, type Health, probeDatabases, type Statistics } from
 import { type GatewayInstance, openInstance } from './instance.ts';
 import { withBuiltInRoutes } from './built-in-routes.ts';
 import { listSources, loadEndpoints } from './load-endpoints.ts';
-import { idempotencyDefaults } from './options/idempotency-options.ts';
-import { readReplicasDefaults } from './options/read-replica-options.ts';
-import { rateLimitsDefaults } from './options/rate-limit-options.ts';
-import { tenantDefaults, type TenantOptions } from './options/tenant-options.ts';
-import { uploadDefaults } from './options/upload-options.ts';
-import { validateOptions } from './options/validate-options.ts';
 import { openServices } from './services.ts';
 import { toStartError } from './start-error.ts';
 import { checkTenantOptions } from './tenants/check-tenant-options.ts';
@@ -68,7 +60,7 @@ export interface Gateway extends HostAuthentication {
  * @throws StartError for invalid options, and for a database that cannot be reached, cannot be read or is older than 13
  */
 export async function createGateway(input: string | GatewayOptions): Promise<Gateway> {
-  const options = resolveOptions(input);
+  const options = resolveOptions(typeof input === 'string' ? { connectionString: input } : input);
   if (options.tenant !== null) checkTenantOptions(options.tenant, options);
   const observe = createObserver(options);
   const versions = options.tenant === null ? null : new SchemaVersions(options.tenant.versionQuery);
@@ -156,36 +148,6 @@ function tenantHandle(
   return options.tenant?.by === 'claim'
     ? withBuiltInRoutes(tenants.handle, routes, { options, observe })
     : tenants.handle;
-}
-
-/**
- * Adds the defaults. An option that is undefined counts as not given.
- * @throws StartError with one line for each invalid option
- */
-function resolveOptions(input: string | GatewayOptions): ResolvedOptions {
-  const options = typeof input === 'string' ? { connectionString: input } : input;
-  validateOptions(options);
-  const present = withoutUndefined(options) as GatewayOptions & Pick<ResolvedOptions, 'connectionString'>;
-  return {
-    ...endpointDefaults,
-    ...generalDefaults,
-    ...present,
-    tenant:
-      present.tenant === undefined || present.tenant === null
-        ? null
-        : { ...tenantDefaults, ...(withoutUndefined(present.tenant) as Pick<TenantOptions, 'by'>) },
-    authentication: { ...authenticationDefaults, ...withoutUndefined(present.authentication) },
-    idempotency: { ...idempotencyDefaults, ...withoutUndefined(present.idempotency) },
-    readReplicas: { ...readReplicasDefaults, ...withoutUndefined(present.readReplicas) },
-    events: { ...eventsDefaults, ...withoutUndefined(present.events) },
-    rateLimits: { ...rateLimitsDefaults, ...withoutUndefined(present.rateLimits) },
-    uploadOptions: { ...uploadDefaults, ...withoutUndefined(present.uploadOptions) },
-  };
-}
-
-function withoutUndefined<Options extends object>(options: Options | undefined): Partial<Options> {
-  const present = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(present) as Partial<Options>;
 }
 
 /** Passes observations to the host's observer and, filtered by the log options, to its logger. */

@@ -10,7 +10,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { Caller, Claim, Observer } from '../ports/ports.ts';
 import type { ResolveClientOrigin } from './client-origin.ts';
-import { arrayOf, optionGroup, string } from '../validation/validators.ts';
+import { arrayOf, objectOf, string } from '../validation/validators.ts';
 import type { Authentication } from './open-authentication.ts';
 
 /** A request that the host answers itself: of `node:http` (Express, Fastify's `request.raw`), of WHATWG fetch, or the gateway's own. */
@@ -136,8 +136,8 @@ export function hostAuthentication({
   };
 }
 
-const signInOptions = optionGroup<{ readonly scheme?: string }>({ scheme: string });
-const authorizeOptions = optionGroup<{ readonly roles?: readonly string[] }>({ roles: arrayOf(string) });
+const signInOptions = objectOf<{ readonly scheme?: string }>({ scheme: string });
+const authorizeOptions = objectOf<{ readonly roles?: readonly string[] }>({ roles: arrayOf(string) });
 
 /** An authorization that signed-in callers with one of the roles pass. */
 function signedInCaller(roles: readonly string[]): ProtectedEndpoint {

@@ -12,7 +12,8 @@ import { readSessionEffects, unknownSessionEffects } from '../catalog/session-ef
 import { mapInSlices, runInSlices } from '../catalog/slices.ts';
 import type { Connections } from './connections.ts';
 import type { Routine, SessionEffectsLookup } from '../catalog/routine.ts';
-import type { ResolvedOptions, EndpointSource } from './options/options.ts';
+import type { EndpointSource } from './endpoint-source.ts';
+import type { ResolvedOptions } from './options/options.ts';
 import type { RequestPipeline } from '../request/pipeline.ts';
 import { type EventStreams, indexStreams } from '../events/event-streams.ts';
 import { CompiledEndpoint } from '../request/compiled-endpoint.ts';

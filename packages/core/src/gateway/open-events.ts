@@ -1,5 +1,5 @@
 import type { Connections } from './connections.ts';
-import type { EventsOptions } from './options/options.ts';
+import type { EventsOptions } from './options/event-options.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { AccessControl } from '../auth/authorize.ts';
 import type { DatabaseRole } from '../auth/context.ts';

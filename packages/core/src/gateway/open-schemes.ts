@@ -11,7 +11,8 @@ import type { TokenEncryption } from '../auth-schemes/keys/key-ring.ts';
 import type { SessionStore } from '../auth-schemes/sessions.ts';
 import type { BasicAuthentication } from '../endpoints/endpoint.ts';
 import type { AuthScheme, LoginRateLimiter, Observer, PasswordHasher, RateLimiter } from '../ports/ports.ts';
-import type { AuthenticationOptions, BasicOptions, JwtOptions } from './options/authentication-options.ts';
+import type { JwtOptions } from '../auth-schemes/options.ts';
+import type { AuthenticationOptions, BasicOptions } from './options/authentication-options.ts';
 import { OptionsError } from './start-error.ts';
 
 /** The dependencies of the schemes. */

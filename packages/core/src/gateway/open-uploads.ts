@@ -2,7 +2,8 @@ import type { EndpointUploadOptions, UploadOptionDefinitions } from '../endpoint
 import type { UploadHandler } from '../ports/upload-handler.ts';
 import type { AvailableHandler } from '../request/upload/compile-upload.ts';
 import type { UploadExecution } from '../request/upload/execute-upload.ts';
-import { commonUploadDefaults, commonUploadOptions } from '../uploads/common-options.ts';
+import { commentOptions } from '../uploads/comment-options.ts';
+import { commonUploadOptions } from '../uploads/options.ts';
 import { defaultUploadHandlers } from '../uploads/default-handlers.ts';
 import { UploadSlots } from '../uploads/upload-slots.ts';
 import type { ResolvedOptions } from './options/options.ts';
@@ -65,8 +66,7 @@ function endpointUploadOptions(
 ): EndpointUploadOptions | null {
   const names = Object.keys(handlers);
   if (!options.enabled || names.length === 0) return null;
-  const given = Object.entries(options.defaultUploadHandlerOptions ?? {}).filter(([, value]) => value !== undefined);
-  const common = commonUploadOptions({ ...commonUploadDefaults, ...Object.fromEntries(given) });
+  const common = commentOptions(commonUploadOptions, options.defaultUploadHandlerOptions ?? {});
   return {
     handlers: Object.fromEntries(
       names.map((name) => [name, { ...common, ...checkNames(name, handlers[name]!.options ?? {}) }]),

@@ -2,34 +2,7 @@ import { type Logger, type Observation, type Observer, Problem } from '../ports/
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { hidesPath, isSecretName } from '../endpoints/secret-names.ts';
-
-/** Which observations become log lines. */
-export interface LogOptions {
-  /** The field `name` of every line; null: `Gateway`. */
-  readonly loggerName: string | null;
-  /** Logs every command before it runs. */
-  readonly logCommands: boolean;
-  /** Logs the parameter values of commands. Values of sensitive endpoints and of secrets are masked. */
-  readonly logCommandParameters: boolean;
-  /** Logs the notices that routines raise. Default true. */
-  readonly logConnectionNoticeEvents: boolean;
-  /** How much of the PL/pgSQL call stack a logged notice has. Default `firstStackFrameAndMessage`. */
-  readonly logConnectionNoticeEventsMode: 'messageOnly' | 'firstStackFrameAndMessage' | 'fullStackAndMessage';
-  /**
-   * Logs every endpoint at start and refresh. Default true. With more than 100 endpoints, one line has their number, and the lines of
-   * single endpoints have level `debug`.
-   */
-  readonly logEndpointCreatedInfo: boolean;
-}
-
-export const logDefaults: LogOptions = Object.freeze({
-  loggerName: null,
-  logCommands: false,
-  logCommandParameters: false,
-  logConnectionNoticeEvents: true,
-  logConnectionNoticeEventsMode: 'firstStackFrameAndMessage',
-  logEndpointCreatedInfo: true,
-});
+import type { LogOptions } from './options.ts';
 
 type Level = keyof Logger;
 type ObservationWith<Kind extends Observation['kind']> = Extract<Observation, { readonly kind: Kind }>;

@@ -1,65 +1,34 @@
+import { filterOptions } from '../catalog/options.ts';
 import type { Dialect, Routine } from '../catalog/routine.ts';
-import type { Filters } from '../catalog/routine-source.ts';
+import type { Filters } from '../catalog/options.ts';
 import { type PageLimits, type TableOperation, tableOperations } from '../catalog/table.ts';
 import {
-  callback,
-  boolean,
+  defaultsOf,
+  type Option,
+  option,
   optionGroup,
-  type Validator,
+  type OptionGroup,
+  partOf,
+  withDefaults,
+} from '../validation/option.ts';
+import {
   arrayOf,
+  boolean,
+  callback,
+  integer,
+  matching,
   nonEmptyString,
   nullable,
   oneOf,
-  type OptionValidators,
-  union,
   string,
-  integer,
+  union,
 } from '../validation/validators.ts';
+import type { CrudOptions, ListingLimits, PostgrestOptions } from './options.generated.ts';
+
+export type { CrudOptions, ListingLimits, PostgrestOptions } from './options.generated.ts';
 
 /** An operation, or all of them. */
 export type CrudType = TableOperation | 'all';
-
-/** Options of the endpoints for tables and views. Each filter that is not null replaces the gateway's filter of that name. */
-export interface CrudOptions extends Filters {
-  /** The published operations: one, several, or `all`. */
-  readonly crudTypes?: CrudType | readonly CrudType[];
-  /** `{0}` is the path of the table. */
-  readonly returningUrlPattern?: string;
-  readonly onConflictDoNothingUrlPattern?: string;
-  readonly onConflictDoNothingReturningUrlPattern?: string;
-  readonly onConflictDoUpdateUrlPattern?: string;
-  readonly onConflictDoUpdateReturningUrlPattern?: string;
-  /** Called for each operation before its endpoint is built; false leaves it out. An error fails the start. */
-  readonly created?: ((routine: Routine, crudType: TableOperation) => boolean | Promise<boolean>) | null;
-  /** Replaces the gateway's `commentsMode`. */
-  readonly commentsMode?: NonNullable<Routine['commentsMode']> | null;
-  /** Replaces the catalog query for tables and views; `customTablesSql` documents its parameters and columns. Null: the built-in query. */
-  readonly query?: string | null;
-  /** Whether a DELETE without a condition may delete every row. */
-  readonly allowUnfilteredDelete?: boolean;
-  /** Whether an update or delete by the complete key is answered with 204 when no row has it; false: with 404. */
-  readonly allowMissingRow?: boolean;
-  /** Enables ordering, pagination, filters and counts for every table; false: for tables with the annotation `listing`. */
-  readonly listing?: boolean;
-  /** Rows per page of a listing: the default (100), and the most that a client may ask for (1,000). */
-  readonly listingLimits?: Partial<PageLimits>;
-  /** The spelling of requests and responses. `postgrest`: that of PostgREST, at `postgrest.path`. Null: that of pgway. */
-  readonly dialect?: Dialect | null;
-  /** Options of the dialect `postgrest`. */
-  readonly postgrest?: Partial<PostgrestOptions>;
-}
-
-/** Options of the dialect `postgrest`. */
-export interface PostgrestOptions {
-  /** The path of all tables: `/rest` has `/rest/<table>`. */
-  readonly path: string;
-  /** Whether a PATCH without a condition may change every row. */
-  readonly allowUnfilteredUpdate: boolean;
-  /** Whether clients may end a transaction with a rollback (`Prefer: tx=rollback`), as tests do. */
-  readonly allowRollback: boolean;
-  /** Whether requests may select `avg`, `count`, `max`, `min` and `sum` of columns. */
-  readonly allowAggregates: boolean;
-}
 
 /** The options with their defaults applied. */
 export interface ResolvedCrudOptions extends Filters {
@@ -76,91 +45,134 @@ export interface ResolvedCrudOptions extends Filters {
   readonly postgrest: PostgrestOptions;
 }
 
+const isPartial = true;
 const crudType = oneOf(...tableOperations, 'all');
-const names = nullable(arrayOf(nonEmptyString));
-const similarTo = nullable(string);
+const pattern = matching(/\{0\}/, 'a path with {0}, which is replaced by the path of the table');
+const urlPattern = (byDefault: string, operation: string): Option<string> =>
+  option(pattern, byDefault, `The path of ${operation}; \`{0}\` is replaced by the path of the table.`);
+const pageSize = integer({ min: 1, max: 1_000_000 });
 
-const limitValidators: OptionValidators<PageLimits> = {
-  defaultLimit: integer({ min: 1 }),
-  maxLimit: integer({ min: 1 }),
-};
+export const listingLimits: OptionGroup<ListingLimits> = optionGroup<ListingLimits>(
+  'ListingLimits',
+  'The size of pages of a listing.',
+  {
+    defaultLimit: option(pageSize, 100, 'Rows in a page of a listing when the request sets no limit.'),
+    maxLimit: option(pageSize, 1_000, 'Maximum rows in a page of a listing.'),
+  },
+);
 
-const postgrestValidators: OptionValidators<PostgrestOptions> = {
-  path: nonEmptyString,
-  allowUnfilteredUpdate: boolean,
-  allowRollback: boolean,
-  allowAggregates: boolean,
-};
+export const postgrestOptions: OptionGroup<PostgrestOptions> = optionGroup<PostgrestOptions>(
+  'PostgrestOptions',
+  'The dialect `postgrest`.',
+  {
+    path: option(nonEmptyString, '/rest', 'The path of the tables: `/rest` has `/rest/<table>`.'),
+    allowUnfilteredUpdate: option(boolean, false, 'Allows a PATCH request without a filter, which changes every row.'),
+    allowRollback: option(
+      boolean,
+      false,
+      'Allows `Prefer: tx=rollback`, with which a client undoes its request, and with it what triggers have recorded.',
+    ),
+    allowAggregates: option(
+      boolean,
+      false,
+      'Allows aggregates in `select`, such as `amount.sum()`. They read all rows that meet the filters.',
+    ),
+  },
+);
 
-/** One validator per option of `CrudOptions`; the type makes a missing one a compile error. */
-export const crudOptionTable: OptionValidators<CrudOptions> = {
-  crudTypes: union(crudType, arrayOf(crudType)),
-  returningUrlPattern: string,
-  onConflictDoNothingUrlPattern: string,
-  onConflictDoNothingReturningUrlPattern: string,
-  onConflictDoUpdateUrlPattern: string,
-  onConflictDoUpdateReturningUrlPattern: string,
-  created: nullable(callback()),
-  commentsMode: nullable(oneOf('onlyWithHttpTag', 'parseAll', 'ignore')),
-  query: nullable(string),
-  allowUnfilteredDelete: boolean,
-  allowMissingRow: boolean,
-  listing: boolean,
-  listingLimits: optionGroup<Partial<PageLimits>>(limitValidators),
-  dialect: nullable(oneOf('postgrest')),
-  postgrest: optionGroup<Partial<PostgrestOptions>>(postgrestValidators),
-  includeSchemas: names,
-  excludeSchemas: names,
-  includeNames: names,
-  excludeNames: names,
-  schemaSimilarTo: similarTo,
-  schemaNotSimilarTo: similarTo,
-  nameSimilarTo: similarTo,
-  nameNotSimilarTo: similarTo,
-};
-
-const crudOptionsValidator: Validator<CrudOptions> = optionGroup(crudOptionTable);
-
-const defaultLimits: PageLimits = { defaultLimit: 100, maxLimit: 1_000 };
+export const crudOptions: OptionGroup<CrudOptions> = optionGroup<CrudOptions>(
+  'CrudOptions',
+  'Tables and views as endpoints (CRUD). Each filter that is not null replaces the filter of the gateway of that name.',
+  {
+    crudTypes: option(
+      union(crudType, arrayOf(crudType)),
+      'all',
+      'The operations to publish, where PostgreSQL supports them.',
+    ),
+    commentsMode: option(
+      nullable(oneOf('onlyWithHttpTag', 'parseAll', 'ignore')),
+      null,
+      'Which tables become endpoints; null: the value of `gateway.commentsMode`.',
+    ),
+    ...filterOptions.options,
+    returningUrlPattern: urlPattern('{0}/returning', 'operations that return the affected rows'),
+    onConflictDoNothingUrlPattern: urlPattern(
+      '{0}/on-conflict-do-nothing',
+      'an insert that keeps an existing row unchanged',
+    ),
+    onConflictDoNothingReturningUrlPattern: urlPattern(
+      '{0}/on-conflict-do-nothing/returning',
+      'the same insert, returning the rows',
+    ),
+    onConflictDoUpdateUrlPattern: urlPattern(
+      '{0}/on-conflict-do-update',
+      'an insert that updates an existing row (upsert)',
+    ),
+    onConflictDoUpdateReturningUrlPattern: urlPattern(
+      '{0}/on-conflict-do-update/returning',
+      'the same upsert, returning the rows',
+    ),
+    created: option(
+      nullable(
+        callback('(routine: Routine, crudType: TableOperation) => boolean | Promise<boolean>', {
+          Routine: '../catalog/routine.ts',
+          TableOperation: '../catalog/table.ts',
+        }),
+      ),
+      null,
+      'Called for each operation before its endpoint is built; false leaves it out. An error fails the start.',
+    ),
+    query: option(
+      nullable(string),
+      null,
+      'Replaces the query that lists tables and views. `customTablesSql` documents its parameters and columns.',
+    ),
+    allowUnfilteredDelete: option(
+      boolean,
+      false,
+      'Allows a DELETE request without a filter, which deletes every row; false: only where the comment allows it.',
+    ),
+    allowMissingRow: option(
+      boolean,
+      false,
+      'Answers an update or delete by the complete key with 204 when no row has the key; false: with 404.',
+    ),
+    listing: option(
+      boolean,
+      false,
+      'Enables sorting, pagination, filter operators, counts and row versions for every table; false: where the comment says `listing`.',
+    ),
+    listingLimits: option(partOf(listingLimits), {}, 'The size of pages of a listing.'),
+    dialect: option(
+      nullable(oneOf('postgrest')),
+      null,
+      'The spelling of requests and responses: `postgrest` has that of PostgREST, at `postgrest.path`, in place of the endpoints of pgway; null: that of pgway.',
+    ),
+    postgrest: option(partOf(postgrestOptions), {}, 'The dialect `postgrest`.'),
+  },
+  { isPartial },
+);
 
 /** @throws RangeError that names the invalid option */
 export function resolveCrudOptions(options: CrudOptions): ResolvedCrudOptions {
-  const errors = crudOptionsValidator.validate(options, '');
-  if (errors.length > 0) throw new RangeError(`crudSource: ${errors.join('\n')}`);
-  const {
-    created,
-    commentsMode,
-    query,
-    allowUnfilteredDelete,
-    allowMissingRow,
-    listing,
-    listingLimits,
-    crudTypes,
-    dialect,
-    postgrest,
-    ...rest
-  } = options;
+  const faults = crudOptions.validate(options, '');
+  if (faults.length > 0) throw new RangeError(`crudSource: ${faults.join('\n')}`);
+  const all = withDefaults(crudOptions, options);
+  const { crudTypes, query, listingLimits: limits, postgrest, ...rest } = all;
   return {
     ...rest,
-    operations: selectOperations(crudTypes ?? 'all'),
-    patterns: resolvePatterns(options),
-    created: created ?? null,
-    commentsMode: commentsMode ?? null,
+    operations: selectOperations(crudTypes),
+    patterns: resolvePatterns(all),
     query: query?.trim() ? query : null,
-    allowUnfilteredDelete: allowUnfilteredDelete ?? false,
-    allowMissingRow: allowMissingRow === true,
-    listing: listing ?? false,
-    limits: resolveLimits(listingLimits ?? {}),
-    dialect: dialect ?? null,
-    postgrest: resolvePostgrest(postgrest ?? {}),
+    limits: resolveLimits(limits),
+    postgrest: resolvePostgrest(withDefaults(postgrestOptions, postgrest)),
   };
 }
 
 /** Clients give a path with or without slashes at its ends. */
-function resolvePostgrest({ path = '/rest', ...options }: Partial<PostgrestOptions>): PostgrestOptions {
+function resolvePostgrest({ path, ...options }: PostgrestOptions): PostgrestOptions {
   const trimmed = path.replaceAll(/^\/+|\/+$/g, '');
-  const defaults = { allowUnfilteredUpdate: false, allowRollback: false, allowAggregates: false };
-  return { ...defaults, ...options, path: trimmed === '' ? '' : `/${trimmed}` };
+  return { ...options, path: trimmed === '' ? '' : `/${trimmed}` };
 }
 
 function selectOperations(types: CrudType | readonly CrudType[]): ReadonlySet<TableOperation> {
@@ -168,8 +180,8 @@ function selectOperations(types: CrudType | readonly CrudType[]): ReadonlySet<Ta
   return new Set(tableOperations.filter((type) => selected.includes('all') || selected.includes(type)));
 }
 
-function resolvePatterns(options: CrudOptions): Readonly<Record<TableOperation, string>> {
-  const returning = resolvePattern(options, 'returningUrlPattern', '{0}/returning');
+function resolvePatterns(options: Required<CrudOptions>): Readonly<Record<TableOperation, string>> {
+  const returning = options.returningUrlPattern;
   return {
     select: '{0}',
     update: '{0}',
@@ -178,33 +190,17 @@ function resolvePatterns(options: CrudOptions): Readonly<Record<TableOperation, 
     deleteReturning: returning,
     insert: '{0}',
     insertReturning: returning,
-    insertOnConflictDoNothing: resolvePattern(options, 'onConflictDoNothingUrlPattern', '{0}/on-conflict-do-nothing'),
-    insertOnConflictDoNothingReturning: resolvePattern(
-      options,
-      'onConflictDoNothingReturningUrlPattern',
-      '{0}/on-conflict-do-nothing/returning',
-    ),
-    insertOnConflictDoUpdate: resolvePattern(options, 'onConflictDoUpdateUrlPattern', '{0}/on-conflict-do-update'),
-    insertOnConflictDoUpdateReturning: resolvePattern(
-      options,
-      'onConflictDoUpdateReturningUrlPattern',
-      '{0}/on-conflict-do-update/returning',
-    ),
+    insertOnConflictDoNothing: options.onConflictDoNothingUrlPattern,
+    insertOnConflictDoNothingReturning: options.onConflictDoNothingReturningUrlPattern,
+    insertOnConflictDoUpdate: options.onConflictDoUpdateUrlPattern,
+    insertOnConflictDoUpdateReturning: options.onConflictDoUpdateReturningUrlPattern,
   };
 }
 
-type PatternName = Extract<keyof CrudOptions, `${string}UrlPattern`>;
-
-function resolvePattern(options: CrudOptions, name: PatternName, defaultPattern: string): string {
-  const pattern = options[name] ?? defaultPattern;
-  if (!pattern.includes('{0}'))
-    throw new RangeError(`${name}: ${JSON.stringify(pattern)} must contain {0}, the path of the table`);
-  return pattern;
-}
-
 function resolveLimits(options: Partial<PageLimits>): PageLimits {
-  const maxLimit = options.maxLimit ?? defaultLimits.maxLimit;
-  const limits = { maxLimit, defaultLimit: options.defaultLimit ?? Math.min(defaultLimits.defaultLimit, maxLimit) };
+  const byDefault = defaultsOf(listingLimits);
+  const maxLimit = options.maxLimit ?? byDefault.maxLimit;
+  const limits = { maxLimit, defaultLimit: options.defaultLimit ?? Math.min(byDefault.defaultLimit, maxLimit) };
   if (limits.defaultLimit > limits.maxLimit) {
     throw new RangeError(
       `listingLimits.defaultLimit: ${limits.defaultLimit} exceeds maxLimit ${limits.maxLimit}; lower it, or raise maxLimit`,

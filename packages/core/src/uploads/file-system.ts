@@ -4,48 +4,17 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Problem } from '../http/problem.ts';
 import type { UploadContext, UploadFile, UploadHandler } from '../ports/upload-handler.ts';
+import { commentOptions } from './comment-options.ts';
+import { fileSystemUploadOptions, type FileSystemUploadOptions } from './options.ts';
 import { safeFileName, uniqueFileName } from './file-name.ts';
 import { FilePublisher, temporaryPath } from './publish-file.ts';
 import { isStorageFull } from './storage-error.ts';
 
-/** Options of the upload handler `file_system`. */
-export interface FileSystemUploadOptions {
-  /** The folder of the files. A relative path begins in the working directory of the process. Default `./`. */
-  readonly path: string;
-  /** The name of the file; null: as `uniqueName` says. Default null. */
-  readonly file: string | null;
-  /** Whether files get a new name, `<uuid>.<extension>`. Otherwise the client's name is made safe. Default true. */
-  readonly uniqueName: boolean;
-  /** Whether missing folders are created. Default true. */
-  readonly createPath: boolean;
-}
-
-export const fileSystemUploadDefaults: FileSystemUploadOptions = Object.freeze({
-  path: './',
-  file: null,
-  uniqueName: true,
-  createPath: true,
-});
-
 /** Stores each file in a folder. The metadata has its `filePath`. */
 export function fileSystemHandler(options: Partial<FileSystemUploadOptions> = {}): UploadHandler {
-  const { path, file, uniqueName, createPath } = { ...fileSystemUploadDefaults, ...options };
   const publisher = new FilePublisher();
   return {
-    options: {
-      path: { type: 'path', description: 'The folder of the files.', default: path },
-      file: {
-        type: 'path',
-        description: 'The name of the file. Without it, `unique_name` decides.',
-        default: file,
-      },
-      unique_name: {
-        type: 'boolean',
-        description: "Whether files get a new name, `<uuid>.<extension>`. Otherwise the client's name is made safe.",
-        default: uniqueName,
-      },
-      create_path: { type: 'boolean', description: 'Whether missing folders are created.', default: createPath },
-    },
+    options: commentOptions(fileSystemUploadOptions, options, { path: { type: 'path' }, file: { type: 'path' } }),
     refusedMembers: { members: { filePath: null } },
     store: async (upload, context) => {
       try {

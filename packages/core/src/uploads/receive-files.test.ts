@@ -2,12 +2,13 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { UploadContext } from '../ports/upload-handler.ts';
-import { commonUploadDefaults, commonUploadOptions } from './common-options.ts';
+import { commentOptions } from './comment-options.ts';
+import { commonUploadOptions } from './options.ts';
 import { receiveFile } from './receive-files.ts';
 
 test('the cost of the checks is proportional to the size of a file that arrives in small chunks', async () => {
   const chunk = 'thirty bytes without line ends';
-  const definitions = commonUploadOptions(commonUploadDefaults);
+  const definitions = commentOptions(commonUploadOptions);
   const options = Object.fromEntries(Object.entries(definitions).map(([name, { default: value }]) => [name, value]));
   let checks = 0;
   let stored = '';

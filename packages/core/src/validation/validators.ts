@@ -1,4 +1,6 @@
 import { nearestName } from './suggestion.ts';
+import { containerSchema, nullableSchema, type Schema, unionSchema } from './schema.ts';
+
 /** Validators for the options of the host, which compose into one table for each group of options. */
 
 type RuntimeType = 'text' | 'number' | 'flag' | 'list' | 'object' | 'function' | 'null' | 'other';
@@ -14,10 +16,21 @@ export interface Validator<in out Value> {
   readonly runtimeTypes: readonly RuntimeType[];
   /** Returns one message for each fault; each begins with the path of the faulty value. */
   readonly validate: (value: unknown, path: string) => readonly string[];
+  /** The TypeScript type of the values, and the modules of the names in it, by name. */
+  readonly source: TypeSource;
+  /** The JSON Schema of the values; null: they are objects or functions of the host, which a file cannot contain. */
+  readonly schema: Schema | null;
   /** The validators of a group of options, by name. */
   readonly table?: Readonly<Record<string, Validator<never>>>;
   /** Never set; makes validators of different values incompatible types. */
   readonly phantom?: (value: Value) => Value;
+}
+
+/** A type as text. */
+export interface TypeSource {
+  readonly text: string;
+  /** The modules of the names in it, relative to the module that declares the option. */
+  readonly imports: Readonly<Record<string, string>>;
 }
 
 /** Exactly one validator for every option. */
@@ -49,14 +62,23 @@ function display(value: unknown): string {
   return text.length > maxDisplayLength ? `${text.slice(0, maxDisplayLength)}…` : text;
 }
 
+const source = (text: string, imports: TypeSource['imports'] = {}): TypeSource => ({ text, imports });
+
+interface TypeOptions {
+  readonly type: RuntimeType;
+  readonly source: TypeSource;
+  readonly schema: Schema | null;
+  readonly isAllowed?: (value: never) => boolean;
+}
+
 function ofType<Value>(
   expected: string,
-  type: RuntimeType,
-  isAllowed: (value: never) => boolean = () => true,
+  { type, isAllowed = () => true, ...description }: TypeOptions,
 ): Validator<Value> {
   return {
     expected,
     runtimeTypes: [type],
+    ...description,
     validate: (value, path) =>
       runtimeType(value) === type && isAllowed(value as never)
         ? []
@@ -64,20 +86,45 @@ function ofType<Value>(
   };
 }
 
-export const boolean: Validator<boolean> = ofType('true or false', 'flag');
-export const string: Validator<string> = ofType('text', 'text');
-export const nonEmptyString: Validator<string> = ofType(
-  'text that is not empty',
-  'text',
-  (value: string) => value !== '',
-);
+export const boolean: Validator<boolean> = ofType('true or false', {
+  type: 'flag',
+  source: source('boolean'),
+  schema: { type: 'boolean' },
+});
+const text = { type: 'text', source: source('string') } as const;
+export const string: Validator<string> = ofType('text', { ...text, schema: { type: 'string' } });
+export const nonEmptyString: Validator<string> = ofType('text that is not empty', {
+  ...text,
+  schema: { type: 'string', minLength: 1 },
+  isAllowed: (value: string) => value !== '',
+});
+
+export function boundedText(maxLength: number): Validator<string> {
+  return ofType(`text of 1 to ${maxLength} characters`, {
+    ...text,
+    schema: { type: 'string', minLength: 1, maxLength },
+    isAllowed: (value: string) => value !== '' && value.length <= maxLength,
+  });
+}
+
+/** A text that matches a pattern. @param rule what is expected, after `must be` */
+export function matching(pattern: RegExp, rule: string): Validator<string> {
+  const schema: Schema = { type: 'string', pattern: pattern.source, rule: `must be ${rule}` };
+  return ofType(rule, { ...text, schema, isAllowed: (value: string) => pattern.test(value) });
+}
 
 /** A text that messages must not show. */
 export const secret: Validator<string> = {
-  expected: 'text',
-  runtimeTypes: ['text'],
+  ...ofType('text', { ...text, schema: { type: 'string', minLength: 1, writeOnly: true } }),
   validate: (value, path) => (typeof value === 'string' ? [] : [`${path}: must be text, not ${describeType(value)}`]),
 };
+
+/** An object of JSON. */
+export const jsonObject: Validator<object> = ofType('an object', {
+  type: 'object',
+  source: source('object'),
+  schema: { type: 'object', additionalProperties: {} },
+});
 
 function describeType(value: unknown): string {
   const type = runtimeType(value);
@@ -106,29 +153,31 @@ function isInRange({ min = -Infinity, max = Infinity, above = -Infinity }: Range
   return value >= min && value <= max && value > above;
 }
 
+function rangeSchema({ min, max, above }: Range): Partial<Schema> {
+  return {
+    ...(min === undefined ? {} : { minimum: min }),
+    ...(above === undefined ? {} : { exclusiveMinimum: above }),
+    ...(max === undefined ? {} : { maximum: max }),
+  };
+}
+
 export function integer(range: Range): Validator<number> {
-  return ofType(
-    `a whole number${describeRange(range)}`,
-    'number',
-    (value: number) => Number.isSafeInteger(value) && isInRange(range, value),
-  );
+  return ofType(`a whole number${describeRange(range)}`, {
+    type: 'number',
+    source: source('number'),
+    schema: { type: 'integer', ...rangeSchema(range) },
+    isAllowed: (value: number) => Number.isSafeInteger(value) && isInRange(range, value),
+  });
 }
 
 export function number(range: Range): Validator<number> {
-  return ofType(
-    `a number${describeRange(range)}`,
-    'number',
-    (value: number) => Number.isFinite(value) && isInRange(range, value),
-  );
+  return ofType(`a number${describeRange(range)}`, {
+    type: 'number',
+    source: source('number'),
+    schema: { type: 'number', ...rangeSchema(range) },
+    isAllowed: (value: number) => Number.isFinite(value) && isInRange(range, value),
+  });
 }
-
-/** Seconds; the maximum delay of a Node timer. */
-const longestTimer = 2_147_483;
-
-/** Seconds that a timer waits for. */
-export const seconds: Validator<number> = number({ above: 0, max: longestTimer });
-/** Seconds that a timer waits for, or 0 for a special meaning. */
-export const secondsOrZero: Validator<number> = number({ min: 0, max: longestTimer });
 
 /** One of several texts. A similar value gets a suggestion. */
 export function oneOf<const Value extends string>(...values: readonly Value[]): Validator<Value> {
@@ -136,6 +185,8 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
   return {
     expected: `one of ${list}`,
     runtimeTypes: ['text'],
+    source: source(values.map((value) => `'${value}'`).join(' | ')),
+    schema: { type: 'string', enum: values },
     validate: (value, path) => {
       if (values.includes(value as Value)) return [];
       const suggestion = typeof value === 'string' ? nearestName(value, values) : null;
@@ -146,7 +197,8 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
 }
 
 export function nullable<Value>(validator: Validator<Value>): Validator<Value | null> {
-  return union(validator, ofType<null>('null', 'null'));
+  const none = ofType<null>('null', { type: 'null', source: source('null'), schema: null });
+  return { ...union(validator, none), schema: nullableSchema(validator.schema) };
 }
 
 /** Either of two validators with different runtime types. */
@@ -155,6 +207,11 @@ export function union<First, Second>(first: Validator<First>, second: Validator<
   return {
     expected,
     runtimeTypes: [...first.runtimeTypes, ...second.runtimeTypes],
+    source: source(`${inUnion(first.source.text)} | ${inUnion(second.source.text)}`, {
+      ...first.source.imports,
+      ...second.source.imports,
+    }),
+    schema: unionSchema(first.schema, second.schema),
     ...(first.table === undefined ? {} : { table: first.table }),
     ...(second.table === undefined ? {} : { table: second.table }),
     validate: (value, path) => {
@@ -166,10 +223,15 @@ export function union<First, Second>(first: Validator<First>, second: Validator<
   };
 }
 
+const inUnion = (type: string): string => (type.includes('=>') ? `(${type})` : type);
+const inList = (type: string): string => (/[ |>]/.test(type) ? `(${type})` : type);
+
 export function arrayOf<Item>(item: Validator<Item>): Validator<readonly Item[]> {
   return {
     expected: 'a list',
     runtimeTypes: ['list'],
+    source: source(`readonly ${inList(item.source.text)}[]`, item.source.imports),
+    schema: item.schema === null ? null : containerSchema(item.schema, (items) => ({ type: 'array', items })),
     validate: (value, path) =>
       Array.isArray(value)
         ? value.flatMap((element, index) => item.validate(element, `${path}[${index}]`))
@@ -177,7 +239,10 @@ export function arrayOf<Item>(item: Validator<Item>): Validator<readonly Item[]>
   };
 }
 
-/** An object with arbitrary keys. */
+/**
+ * An object with arbitrary keys.
+ * @param keyFault returns what is wrong with a key, or null
+ */
 export function recordOf<Item>(
   item: Validator<Item>,
   keyFault: (key: string) => string | null = () => null,
@@ -185,6 +250,11 @@ export function recordOf<Item>(
   return {
     expected: 'an object',
     runtimeTypes: ['object'],
+    source: source(`Readonly<Record<string, ${item.source.text}>>`, item.source.imports),
+    schema:
+      item.schema === null
+        ? null
+        : containerSchema(item.schema, (additionalProperties) => ({ type: 'object', additionalProperties, keyFault })),
     validate: (value, path) => {
       if (runtimeType(value) !== 'object') return [`${path}: must be an object, not ${describeType(value)}`];
       return Object.entries(value as object).flatMap(([key, member]) => {
@@ -196,8 +266,22 @@ export function recordOf<Item>(
   };
 }
 
-export function callback<Value>(): Validator<Value> {
-  return ofType('a function', 'function');
+/** A function of the host. @param type its TypeScript type, and the modules of the names in it */
+export function callback<Value>(type = 'unknown', imports: TypeSource['imports'] = {}): Validator<Value> {
+  return ofType('a function', { type: 'function', source: source(type, imports), schema: null });
+}
+
+/**
+ * An object of the host with these methods.
+ * @param type the name of its TypeScript type
+ * @param from the module of the type
+ */
+export function implementation<Value>(
+  type: string,
+  from: string,
+  methods: readonly (keyof Value & string)[],
+): Validator<Value> {
+  return { ...objectWithMethods<Value>(...methods), source: source(type, from === '' ? {} : { [type]: from }) };
 }
 
 /** An object with these methods. */
@@ -205,6 +289,8 @@ export function objectWithMethods<Value>(...methods: readonly (keyof Value & str
   return {
     expected: 'an object',
     runtimeTypes: ['object', 'function'],
+    source: source('unknown'),
+    schema: null,
     validate: (value, path) => {
       if (runtimeType(value) !== 'object' && runtimeType(value) !== 'function') {
         return [`${path}: must be an object, not ${describeType(value)}`];
@@ -215,41 +301,50 @@ export function objectWithMethods<Value>(...methods: readonly (keyof Value & str
   };
 }
 
-/** A group of options. Unknown names are faults; undefined options count as absent. */
-export function optionGroup<Options>(
-  table: OptionValidators<Options>,
-  required: readonly (keyof Options & string)[] = [],
-): Validator<Options> {
-  const validators = table as unknown as Readonly<Record<string, Validator<never>>>;
+/** An object with these members. Unknown names are faults; undefined members count as absent. */
+export function objectOf<Members>(
+  members: OptionValidators<Members>,
+  required: readonly (keyof Members & string)[] = [],
+): Validator<Members> {
+  const table = members as unknown as Readonly<Record<string, Validator<never>>>;
   return {
     expected: 'an object of options',
     runtimeTypes: ['object'],
-    table: validators,
-    validate: (value, path) => {
-      if (runtimeType(value) !== 'object')
-        return [`${path || 'options'}: must be an object of options, not ${describeType(value)}`];
-      const before = path === '' ? '' : `${path}.`;
-      const entries = Object.entries(value as object).filter(([, member]) => member !== undefined);
-      const missing = required.filter((option) => entries.every(([key]) => key !== option));
-      return [
-        ...missing.map((option) => `${before}${option}: is missing; it must be ${validators[option]!.expected}`),
-        ...entries.flatMap(([key, member]) =>
-          Object.hasOwn(validators, key)
-            ? validators[key]!.validate(member, `${before}${key}`)
-            : [`${before}${key}: unknown option${hintFor(key, before, validators)}`],
-        ),
-      ];
-    },
+    table,
+    source: source('object'),
+    schema: null,
+    validate: (value, path) => memberFaults(table, required, value, path),
   };
 }
 
+function memberFaults(
+  table: Readonly<Record<string, Validator<never>>>,
+  required: readonly string[],
+  value: unknown,
+  path: string,
+): readonly string[] {
+  if (runtimeType(value) !== 'object')
+    return [`${path || 'options'}: must be an object of options, not ${describeType(value)}`];
+  const before = path === '' ? '' : `${path}.`;
+  const entries = Object.entries(value as object).filter(([, member]) => member !== undefined);
+  const missing = required.filter((name) => entries.every(([key]) => key !== name));
+  return [
+    ...missing.map((name) => `${before}${name}: is missing; it must be ${table[name]!.expected}`),
+    ...entries.flatMap(([key, member]) =>
+      Object.hasOwn(table, key)
+        ? table[key]!.validate(member, `${before}${key}`)
+        : [`${before}${key}: unknown option${hintFor(key, before, table)}`],
+    ),
+  ];
+}
+
 /** Suggests an option of the same group first, then one of a nested group. */
-function hintFor(key: string, before: string, validators: Readonly<Record<string, Validator<never>>>): string {
-  const near = nearestName(key, Object.keys(validators));
+function hintFor(key: string, before: string, table: Readonly<Record<string, Validator<never>>>): string {
+  const near = nearestName(key, Object.keys(table));
   if (near !== null) return `; did you mean ${before}${near}?`;
-  for (const [option, { table }] of Object.entries(validators)) {
-    const inner = table === undefined ? null : nearestName(key, Object.keys(table));
-    if (inner !== null) return `; did you mean ${before}${option}.${inner}?`;
+  for (const [name, { table: nested }] of Object.entries(table)) {
+    const inner = nested === undefined ? null : nearestName(key, Object.keys(nested));
+    if (inner !== null) return `; did you mean ${before}${name}.${inner}?`;
   }
-  return before === '' ? '; remove it' : `; ${before.slice(0, -1)} takes ${Object.keys(validators).join(', ')}`;
+  return before === '' ? '; remove it' : `; ${before.slice(0, -1)} takes ${Object.keys(table).join(', ')}`;
 }

@@ -5,7 +5,7 @@ import { SignJWT } from 'jose';
 import Provider from 'oidc-provider';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Caller } from '../../src/ports/ports.ts';
-import type { JwksOptions } from '../../src/auth-schemes/jwks.ts';
+import type { JwksOptions } from '../../src/auth-schemes/options.ts';
 import { type JwtScheme, jwtScheme, type JwtSchemeOptions } from '../../src/auth-schemes/jwt.ts';
 import { requestOf, type TestClock } from './request.ts';
 

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { LoginRateLimitOptions } from '../../src/auth-schemes/options.ts';
 import type { LoginAttempt } from '../../src/ports/ports.ts';
-import {
-  type LocalLoginRateLimiter,
-  loginRateLimiter,
-  type LoginRateLimitOptions,
-} from '../../src/auth-schemes/login-rate-limiter.ts';
+import { type LocalLoginRateLimiter, loginRateLimiter } from '../../src/auth-schemes/login-rate-limiter.ts';
 import { clockAt } from './request.ts';
 
 const ada: LoginAttempt = { user: 'ada', address: '192.0.2.1' };

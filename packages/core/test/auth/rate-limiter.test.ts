@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { rateLimiter, type RateLimitOptions } from '../../src/auth-schemes/rate-limiter.ts';
+import type { RateLimitOptions } from '../../src/auth-schemes/options.ts';
+import { rateLimiter } from '../../src/auth-schemes/rate-limiter.ts';
 import { clockAt } from './request.ts';
 
 function make(options: RateLimitOptions = {}) {

@@ -195,8 +195,8 @@ describe('by NOTIFY', () => {
   });
 
   test('an invalid channel name, or a transaction pooler, fails the start', async () => {
-    await expect(start({ cacheInvalidateChannel: '' })).rejects.toThrow(
-      'cacheInvalidateChannel: the channel name "" must have 1 to 63 bytes',
+    await expect(start({ cacheInvalidateChannel: 'n'.repeat(64) })).rejects.toThrow(
+      `cacheInvalidateChannel: the channel name "${'n'.repeat(64)}" must have 1 to 63 bytes`,
     );
     await expect(start({ ...channel, pooler: 'transaction' })).rejects.toThrow(
       'cacheInvalidateChannel behind a pooler needs',

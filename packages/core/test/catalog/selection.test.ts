@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Filters } from '../../src/catalog/routine-source.ts';
+import type { Filters } from '../../src/catalog/options.ts';
 import { useCatalog } from './support.ts';
 
 const { create, query, read, value } = useCatalog(`

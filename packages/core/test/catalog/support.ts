@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { functionsSource } from '../../src/catalog/functions-source.ts';
 import type { Routine } from '../../src/catalog/routine.ts';
 import type { TypeFacts } from '../../src/catalog/type-facts.ts';
-import type { Filters } from '../../src/catalog/routine-source.ts';
+import type { Filters } from '../../src/catalog/options.ts';
 import { connectDatabase } from '../../src/postgres/connect-database.ts';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import type { Database } from '../../src/postgres/port.ts';

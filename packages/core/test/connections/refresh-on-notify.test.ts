@@ -125,8 +125,8 @@ test('after close nothing listens any more', async () => {
 });
 
 test('an invalid channel name stops the start', async () => {
-  await expect(start({ refreshOnNotify: '' })).rejects.toThrow(
-    'refreshOnNotify: the channel name "" must have 1 to 63 bytes and no NUL',
+  await expect(start({ refreshOnNotify: 'n'.repeat(64) })).rejects.toThrow(
+    `refreshOnNotify: the channel name "${'n'.repeat(64)}" must have 1 to 63 bytes and no NUL`,
   );
 });
 

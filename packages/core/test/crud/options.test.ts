@@ -92,7 +92,7 @@ test('the five URL patterns', async () => {
 
 test('a pattern without {0} is refused by name', () => {
   expect(() => crudSource({ returningUrlPattern: '/returning' })).toThrow(
-    /returningUrlPattern: "\/returning" must contain \{0\}/,
+    /returningUrlPattern: must be a path with \{0\}, which is replaced by the path of the table, not "\/returning"/,
   );
 });
 
@@ -263,8 +263,10 @@ test('the default method and parameter location apply to routines only', async (
 
 test('invalid listing limits are refused by name', () => {
   const made = (listingLimits: NonNullable<CrudOptions['listingLimits']>) => () => crudSource({ listingLimits });
-  expect(made({ defaultLimit: 0 })).toThrow('listingLimits.defaultLimit: must be a whole number of at least 1, not 0');
-  expect(made({ maxLimit: 1.5 })).toThrow('listingLimits.maxLimit: must be a whole number of at least 1, not 1.5');
+  expect(made({ defaultLimit: 0 })).toThrow(
+    'listingLimits.defaultLimit: must be a whole number from 1 to 1000000, not 0',
+  );
+  expect(made({ maxLimit: 1.5 })).toThrow('listingLimits.maxLimit: must be a whole number from 1 to 1000000, not 1.5');
   expect(made({ defaultLimit: 11, maxLimit: 10 })).toThrow(
     'listingLimits.defaultLimit: 11 exceeds maxLimit 10; lower it, or raise maxLimit',
   );

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { annotations } from '../../src/endpoints/comment/registry.ts';
-import { commonUploadDefaults, commonUploadOptions } from '../../src/uploads/common-options.ts';
+import { commentOptions } from '../../src/uploads/comment-options.ts';
+import { commonUploadOptions } from '../../src/uploads/options.ts';
 import { defaultUploadHandlers } from '../../src/uploads/default-handlers.ts';
 import { excelHandler } from '../../../excel/src/index.ts';
 import { annotationsPage, type UploadOptionTable } from './annotations-page.ts';
@@ -9,7 +10,7 @@ import { annotationsPage, type UploadOptionTable } from './annotations-page.ts';
 const committed = join(import.meta.dirname, '../../../../docs/reference/annotations.md');
 
 const uploadOptions: UploadOptionTable = [
-  [null, commonUploadOptions(commonUploadDefaults)],
+  [null, commentOptions(commonUploadOptions)],
   ...Object.entries({ ...defaultUploadHandlers({}), excel: excelHandler }).map(
     ([name, make]) => [name, make().options ?? {}] as const,
   ),

@@ -174,7 +174,7 @@ describe('limits', () => {
   });
 
   test.each([{ heartbeat: 0 }, { maxStreams: -1 }, { maxQueuedBytes: Number.NaN }])('%j is refused', async (events) => {
-    await expect(start(events)).rejects.toThrow(/^events\.\w+: must be a (whole )?number (of at least 1|above 0)/);
+    await expect(start(events)).rejects.toThrow(/^events\.\w+: must be a (whole )?number (from 1 to|above 0)/);
   });
 
   test('of streams per address, per user, and of all', async () => {

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
+import type { CsvUploadOptions } from '../../src/uploads/options.ts';
 import { describe, expect, test } from 'vitest';
 import type { StoredUpload, UploadContext } from '../../src/ports/upload-handler.ts';
-import { csvHandler, type CsvUploadOptions } from '../../src/uploads/csv.ts';
+import { csvHandler } from '../../src/uploads/csv.ts';
 import { useUploadDatabase } from './support.ts';
 
 const db = useUploadDatabase(`

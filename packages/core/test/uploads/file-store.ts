@@ -6,7 +6,8 @@ import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { UploadOptionValue } from '../../src/endpoints/upload-option.ts';
 import type { StoredUpload, UploadContext, UploadHandler } from '../../src/ports/upload-handler.ts';
-import { commonUploadDefaults, commonUploadOptions } from '../../src/uploads/common-options.ts';
+import { commentOptions } from '../../src/uploads/comment-options.ts';
+import { commonUploadOptions } from '../../src/uploads/options.ts';
 
 export interface StoredFile {
   readonly fileName: string;
@@ -27,7 +28,7 @@ export class UploadRequest {
   }
 
   store({ fileName, content = '', options = {}, templates = {} }: StoredFile): Promise<StoredUpload> {
-    const definitions = { ...commonUploadOptions(commonUploadDefaults), ...this.#handler.options };
+    const definitions = { ...commentOptions(commonUploadOptions), ...this.#handler.options };
     const defaults = Object.entries(definitions).map(([name, definition]) => [name, definition.default]);
     const context = {
       options: { ...Object.fromEntries(defaults), ...options },

@@ -2,7 +2,7 @@ import type { Endpoint } from '@pgway/core';
 import { type GeneratedFile, GeneratorError } from '../generated-file.ts';
 import { withClientParameters } from '../client-endpoint.ts';
 import { quote } from '../source-text.ts';
-import { type HttpFileOptions, httpFileOptions } from './options.ts';
+import { type HttpFileOptions, resolveHttpFileOptions } from './options.ts';
 import { requestText } from './request-text.ts';
 
 /**
@@ -14,7 +14,7 @@ export function httpDocuments(
   endpoints: readonly Endpoint[],
   partial: Partial<HttpFileOptions>,
 ): readonly { readonly name: string; readonly content: string }[] {
-  const options = httpFileOptions(partial);
+  const options = resolveHttpFileOptions(partial);
   if (options.fileMode === 'database') return [toDocument('', endpoints, options)];
   const schemas = [...new Set(endpoints.map(({ schema }) => schema))].toSorted();
   const documents = schemas.map((schema) =>
@@ -40,7 +40,7 @@ export function httpFiles(
   partial: Partial<HttpFileOptions>,
   _now: Date,
 ): readonly GeneratedFile[] {
-  const options = httpFileOptions(partial);
+  const options = resolveHttpFileOptions(partial);
   const { folder } = options;
   if (folder === null || options.option === 'endpoint') return [];
   const root = folder.replace(/(?<=.)[/\\]+$/, '');

@@ -6,7 +6,7 @@ import { withClientParameters } from '../client-endpoint.ts';
 import { batchPathItem } from './batch.ts';
 import { componentsObject, problemResponseObject } from './components.ts';
 import { operationObject, securityObject } from './operation.ts';
-import { type OpenApiOptions, openApiOptions } from './options.ts';
+import { type OpenApiOptions, resolveOpenApiOptions } from './options.ts';
 import type { JsonSchema } from './schema.ts';
 
 /** An OpenAPI 3.1 document, as data. */
@@ -26,7 +26,7 @@ export function openApiDocument(
   endpoints: readonly Endpoint[],
   partial: Partial<OpenApiOptions> = {},
 ): OpenApiDocument {
-  const options = openApiOptions(partial);
+  const options = resolveOpenApiOptions(partial);
   const { title, version, description, license, servers, batchPath } = options;
   const paths = withEventStreams(pathsObject(withClientParameters(endpoints), options), endpoints, options);
   return {
@@ -51,7 +51,7 @@ export function openApiDiagnostics(
   endpoints: readonly Endpoint[],
   partial: Partial<OpenApiOptions>,
 ): readonly Diagnostic[] {
-  const named = nameEndpoints(withClientParameters(endpoints), openApiOptions(partial));
+  const named = nameEndpoints(withClientParameters(endpoints), resolveOpenApiOptions(partial));
   return nameCollisions(named.filter(({ endpoint }) => methods.has(endpoint.method)));
 }
 
@@ -69,7 +69,7 @@ export function openApiFiles(
   endpoints: readonly Endpoint[],
   partial: Partial<OpenApiOptions>,
 ): readonly GeneratedFile[] {
-  const { filePath } = openApiOptions(partial);
+  const { filePath } = resolveOpenApiOptions(partial);
   if (filePath === null) return [];
   const content = `${JSON.stringify(openApiDocument(endpoints, partial), null, 2)}\n`;
   return [{ path: filePath, content, timestampLines: [] }];
@@ -102,7 +102,7 @@ export function openApiOperations(
   endpoints: readonly Endpoint[],
   partial: Partial<OpenApiOptions> = {},
 ): readonly OpenApiOperation[] {
-  return operations(withClientParameters(endpoints), openApiOptions(partial));
+  return operations(withClientParameters(endpoints), resolveOpenApiOptions(partial));
 }
 
 /** Returns the Paths Object. */

@@ -1,63 +1,47 @@
 import {
   arrayOf,
   boolean,
+  jsonObject,
+  nonEmptyString,
   nullable,
-  objectWithMethods,
-  type OptionValidators,
   recordOf,
   string,
+  option,
+  optionGroup,
+  type OptionGroup,
 } from '@pgway/core/internal';
-import { namingValidators, type NamingOptions } from '../naming.ts';
+import { namingOptions } from '../naming.ts';
 import { resolveOptions } from '../resolve-options.ts';
+import type { OpenApiOptions } from './options.generated.ts';
 
-/** Options of `openApi`, the generator of OpenAPI documents. */
-export interface OpenApiOptions extends NamingOptions {
-  /** The file to write; null: no file. */
-  readonly filePath: string | null;
-  /** Overwrites an existing file with other content. */
-  readonly fileOverwrite: boolean;
-  readonly title: string;
-  /** The version of the API, not of OpenAPI. */
-  readonly version: string;
-  readonly description: string | null;
-  /** The licence of the API as an SPDX expression, as in `MIT`. */
-  readonly license: string | null;
-  /** Base URLs of the API; empty: the host that served the document. */
-  readonly servers: readonly string[];
-  /** Security Scheme Objects by name, for endpoints that require an authenticated caller. */
-  readonly securitySchemes: Readonly<Record<string, unknown>>;
-  /** The path of batches; null: the document has none. */
-  readonly batchPath: string | null;
-}
+export type { OpenApiOptions } from './options.generated.ts';
 
-const validators: OptionValidators<OpenApiOptions> = {
-  filePath: nullable(string),
-  fileOverwrite: boolean,
-  title: string,
-  version: string,
-  description: nullable(string),
-  license: nullable(string),
-  servers: arrayOf(string),
-  securitySchemes: recordOf(objectWithMethods<unknown>()),
-  batchPath: nullable(string),
-  ...namingValidators,
-};
-
-export const openApiDefaults: OpenApiOptions = Object.freeze({
-  filePath: null,
-  fileOverwrite: false,
-  title: 'API',
-  version: '1',
-  description: null,
-  license: null,
-  servers: [],
-  securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
-  useRoutineNameInsteadOfEndpoint: false,
-  batchPath: null,
-  urlPathPrefix: '/api',
-});
+export const openApiOptions: OptionGroup<OpenApiOptions> = optionGroup<OpenApiOptions>(
+  'OpenApiOptions',
+  'Options of `openApi`, the generator of OpenAPI documents.',
+  {
+    filePath: option(
+      nullable(nonEmptyString),
+      null,
+      'The file that `pgway generate` writes. Null: no file is written.',
+    ),
+    fileOverwrite: option(boolean, false, 'Overwrites an existing file with other content.'),
+    title: option(nonEmptyString, 'API', 'The title of the API.'),
+    version: option(nonEmptyString, '1', 'The version of the API.'),
+    description: option(nullable(nonEmptyString), null, 'The description of the API, in Markdown.'),
+    license: option(nullable(nonEmptyString), null, 'The licence of the API as an SPDX expression, as in `MIT`.'),
+    servers: option(arrayOf(string), [], 'Base URLs of the API; empty: the host that served the document.'),
+    securitySchemes: option(
+      recordOf(jsonObject),
+      { bearer: { type: 'http', scheme: 'bearer' } },
+      'Security Scheme Objects by name, for endpoints that require an authenticated caller.',
+    ),
+    batchPath: option(nullable(string), null, 'The path of batches; null: the document has none.'),
+    ...namingOptions,
+  },
+);
 
 /** @throws GeneratorError for invalid options */
-export function openApiOptions(partial: Partial<OpenApiOptions>): OpenApiOptions {
-  return resolveOptions({ generator: 'openApi', defaults: openApiDefaults, validators }, partial);
+export function resolveOpenApiOptions(partial: Partial<OpenApiOptions>): OpenApiOptions {
+  return resolveOptions('openApi', openApiOptions, partial);
 }

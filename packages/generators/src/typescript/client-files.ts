@@ -8,7 +8,7 @@ import { hasReadsAndWrites } from './consistency-runtime.ts';
 import { functionText } from './function-text.ts';
 import { callableEndpoints, clientModel, type ClientModel, type Interface, includedEndpoints } from './client-model.ts';
 import { clientCollisions } from './client-names.ts';
-import { type TypescriptClientOptions, typescriptClientOptions } from './options.ts';
+import { type TypescriptClientOptions, resolveTypescriptClientOptions } from './options.ts';
 import { commonInterfaceTexts, commonInterfaceNames } from './common-interfaces.ts';
 import { runtime } from './runtime.ts';
 import { memberText, type TypeScriptOnly } from './type-text.ts';
@@ -23,7 +23,7 @@ export function typescriptClientFiles(
   partial: Partial<TypescriptClientOptions>,
   now: Date,
 ): readonly GeneratedFile[] {
-  const options = typescriptClientOptions(partial);
+  const options = resolveTypescriptClientOptions(partial);
   const { filePath } = options;
   if (filePath === null) return [];
   const paths = new Map<string, string>();
@@ -46,7 +46,7 @@ export function typescriptClientDiagnostics(
   endpoints: readonly Endpoint[],
   partial: Partial<TypescriptClientOptions>,
 ): readonly Diagnostic[] {
-  const options = typescriptClientOptions(partial);
+  const options = resolveTypescriptClientOptions(partial);
   return splitModules(endpoints, options).flatMap(({ endpoints: members }) =>
     clientCollisions(callableEndpoints(includedEndpoints(members, options)), options),
   );

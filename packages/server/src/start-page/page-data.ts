@@ -1,6 +1,6 @@
 /** The data of the start page, from the model of the OpenAPI document. */
 import type { Endpoint } from '@pgway/core';
-import { type JsonSchema, type OpenApiOperation, openApiDefaults, openApiOperations } from '@pgway/generators/internal';
+import { type JsonSchema, type OpenApiOperation, openApiOperations, openApiOptions } from '@pgway/generators/internal';
 import type {
   PageAuthentication,
   PageBody,
@@ -23,7 +23,7 @@ export function pageData(
 ): PageData {
   const { title } = configuration.openApi;
   const isPublic = isProduction(configuration);
-  const hasTitle = title !== openApiDefaults.title || isPublic;
+  const hasTitle = title !== openApiOptions.options.title.default || isPublic;
   const operations = openApiOperations(endpoints, toOpenApiOptions(configuration)).map(pageOperation);
   return {
     title: hasTitle ? title : databaseOf(connectionString),

@@ -1,17 +1,16 @@
-import { httpFileDefaults, openApiDefaults, typescriptClientDefaults } from '@pgway/generators/internal';
+import { httpFileOptions, openApiOptions, typescriptClientOptions } from '@pgway/generators/internal';
 import { expect, test } from 'vitest';
-import { redisCacheOptions } from '../../../redis/src/cache.ts';
-import { endpointDefaults } from '../../../core/src/endpoints/options.ts';
-import { authenticationDefaults } from '../../../core/src/gateway/options/authentication-options.ts';
-import { eventsDefaults, generalDefaults } from '../../../core/src/gateway/options/options.ts';
-import { idempotencyDefaults } from '../../../core/src/gateway/options/idempotency-options.ts';
-import { rateLimitsDefaults } from '../../../core/src/gateway/options/rate-limit-options.ts';
-import { uploadDefaults } from '../../../core/src/gateway/options/upload-options.ts';
-import { gatewayOptionTable } from '../../../core/src/gateway/options/validate-options.ts';
-import { redisRateLimitsOptions } from '../../../redis/src/rate-limits.ts';
-import { crudOptionTable } from '../../../core/src/tables/crud-options.ts';
+import { authenticationOptions } from '../../../core/src/gateway/options/authentication-options.ts';
+import { eventsOptions } from '../../../core/src/gateway/options/event-options.ts';
+import { idempotencyOptions } from '../../../core/src/gateway/options/idempotency-options.ts';
+import { gatewayOptions } from '../../../core/src/gateway/options/options.ts';
+import { rateLimitsOptions } from '../../../core/src/gateway/options/rate-limit-options.ts';
+import { uploadOptions } from '../../../core/src/gateway/options/upload-options.ts';
+import { crudOptions } from '../../../core/src/tables/crud-options.ts';
+import { defaultsOf } from '../../../core/src/validation/option.ts';
 import { externalSignInOptions } from '../../../external-sign-in/src/options.ts';
-import { excelLimits } from '../../../excel/src/limits.ts';
+import { excelLimits } from '../../../excel/src/options.ts';
+import { redisCacheOptions, redisRateLimitsOptions } from '../../../redis/src/options.ts';
 import { sections, settings } from '../../src/config/settings.ts';
 
 type Validators = Readonly<Record<string, { readonly table?: Validators }>>;
@@ -38,15 +37,15 @@ const prefixed = (section: string, options: object): readonly string[] =>
   Object.keys(options).map((name) => `${section}.${name}`);
 
 const options = [
-  ...paths('', gatewayOptionTable as Validators).map(settingPath),
-  ...paths('crud', crudOptionTable as Validators),
+  ...paths('', gatewayOptions.options as Validators).map(settingPath),
+  ...paths('crud', crudOptions.options as Validators),
   ...paths('externalSignIn', externalSignInOptions.table as Validators),
   ...paths('redisCache', redisCacheOptions.table as Validators),
   ...paths('redisRateLimits', redisRateLimitsOptions.table as Validators),
-  ...prefixed('uploadOptions.defaultUploadHandlerOptions.excel', excelLimits),
-  ...prefixed('typescriptClient', typescriptClientDefaults),
-  ...prefixed('httpFile', httpFileDefaults),
-  ...prefixed('openApi', openApiDefaults),
+  ...prefixed('uploadOptions.defaultUploadHandlerOptions.excel', excelLimits.options),
+  ...prefixed('typescriptClient', typescriptClientOptions.options),
+  ...prefixed('httpFile', httpFileOptions.options),
+  ...prefixed('openApi', openApiOptions.options),
 ];
 
 const hostFunction = 'a function of the host program';
@@ -153,16 +152,16 @@ const otherDefaults: Readonly<Record<string, string>> = {
 
 test('the defaults are those of the library', () => {
   const defaults: Readonly<Record<string, object>> = {
-    gateway: { ...endpointDefaults, ...generalDefaults },
-    authentication: authenticationDefaults,
-    events: eventsDefaults,
-    rateLimits: rateLimitsDefaults,
-    idempotency: idempotencyDefaults,
-    uploadOptions: uploadDefaults,
-    'uploadOptions.defaultUploadHandlerOptions.excel': excelLimits,
-    typescriptClient: typescriptClientDefaults,
-    httpFile: httpFileDefaults,
-    openApi: openApiDefaults,
+    gateway: defaultsOf(gatewayOptions),
+    authentication: defaultsOf(authenticationOptions),
+    events: defaultsOf(eventsOptions),
+    rateLimits: defaultsOf(rateLimitsOptions),
+    idempotency: defaultsOf(idempotencyOptions),
+    uploadOptions: defaultsOf(uploadOptions),
+    'uploadOptions.defaultUploadHandlerOptions.excel': defaultsOf(excelLimits),
+    typescriptClient: defaultsOf(typescriptClientOptions),
+    httpFile: defaultsOf(httpFileOptions),
+    openApi: defaultsOf(openApiOptions),
   };
   const differing = Object.entries(defaults).flatMap(([section, values]) =>
     Object.entries(values).flatMap(([name, value]: [string, unknown]) => {

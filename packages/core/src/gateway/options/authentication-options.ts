@@ -1,185 +1,281 @@
-import type { LoginRateLimiter, AuthScheme, PasswordHasher, RateLimiter } from '../../ports/ports.ts';
-import { type EndpointAuthenticationOptions, endpointAuthenticationDefaults } from '../../endpoints/options.ts';
-import type { LoginRateLimitOptions } from '../../auth-schemes/login-rate-limiter.ts';
-import type { BearerSchemeOptions } from '../../auth-schemes/bearer.ts';
-import type { CookieSchemeOptions } from '../../auth-schemes/cookie.ts';
-import type { ExternalSignIn } from '../external-sign-in.ts';
-import type { JwtSchemeOptions } from '../../auth-schemes/jwt.ts';
+import { endpointAuthenticationOptions } from '../../endpoints/authentication-options.ts';
+import { tokenAlgorithms } from '../../auth-schemes/keys/token-algorithm.ts';
 import type { KeyStorage } from '../../auth-schemes/keys/key-storage.ts';
-import type { TokenAlgorithm } from '../../auth-schemes/keys/token-algorithm.ts';
-import type { RateLimitOptions } from '../../auth-schemes/rate-limiter.ts';
-import type { SessionStore } from '../../auth-schemes/sessions.ts';
+import {
+  bearerOptions,
+  cookieOptions,
+  hashRateLimitOptions,
+  jwtOptions,
+  loginRateLimitOptions,
+} from '../../auth-schemes/options.ts';
+import type { AuthScheme, LoginRateLimiter, PasswordHasher, RateLimiter } from '../../ports/ports.ts';
+import { option, optionGroup, type OptionGroup, requiredOption } from '../../validation/option.ts';
+import {
+  arrayOf,
+  boolean,
+  callback,
+  implementation,
+  integer,
+  nonEmptyString,
+  nullable,
+  number,
+  oneOf,
+  secret,
+  string,
+  union,
+} from '../../validation/validators.ts';
+import type { ExternalSignIn } from '../external-sign-in.ts';
+import type {
+  AuthenticationOptions,
+  BasicOptions,
+  DatabaseRoleOptions,
+  DataProtectionOptions,
+  SessionOptions,
+} from './options.generated.ts';
 
-/** The scheme options that the gateway sets. */
-type GatewayProvided = 'encryption' | 'sessions' | 'userIdClaim' | 'userNameClaim' | 'address' | 'now';
+export type {
+  AuthenticationOptions,
+  BasicOptions,
+  DatabaseRoleOptions,
+  DataProtectionOptions,
+  SessionOptions,
+} from './options.generated.ts';
 
-export type CookieOptions = Partial<Omit<CookieSchemeOptions, GatewayProvided>>;
-export type BearerOptions = Partial<Omit<BearerSchemeOptions, GatewayProvided>>;
-export type JwtOptions = Partial<Pick<JwtSchemeOptions, 'name'>> & Omit<JwtSchemeOptions, 'name' | 'now' | 'isAlive'>;
+const ports = '../../ports/ports.ts';
+const isPartial = true;
+const optionalText = nullable(nonEmptyString);
 
-/** HTTP Basic for the whole gateway: one user, or the users that the command finds. */
-export interface BasicOptions {
-  readonly user?: string | null;
-  /** The hash of the user's password. */
-  readonly hash?: string | null;
-  /** `$1` user, `$2` password, `$3` realm, `$4` path; its row is read like the row of a login. */
-  readonly command?: string | null;
-  readonly realm?: string;
-}
+export const basicOptions: OptionGroup<BasicOptions> = optionGroup<BasicOptions>(
+  'BasicOptions',
+  'The scheme `basic` (HTTP Basic), for all endpoints: one user, or the users that the command finds.',
+  {
+    user: option(optionalText, null, 'The user name, for a single user.'),
+    hash: option(nullable(secret), null, 'The password hash of that user.'),
+    command: option(
+      optionalText,
+      null,
+      'SQL that authenticates a user and returns claims: `$1` user, `$2` password, `$3` realm, `$4` path.',
+    ),
+    realm: option(string, 'pgway', 'The realm that the challenge names.'),
+  },
+  { isPartial },
+);
 
-/** The storage of the keys that encrypt cookies and tokens. Default: in memory, lost at the end of the process. */
-export interface DataProtectionOptions {
-  /** The folder of the keys. */
-  readonly folder?: string | null;
-  /** Instead of the folder: SQL that returns a row with the text of each key. */
-  readonly readCommand?: string | null;
-  /** SQL that inserts a key unless it exists: `$1` id, `$2` text. */
-  readonly writeCommand?: string | null;
-  /** Instead of the folder and the commands: a custom storage. */
-  readonly storage?: KeyStorage | null;
-  /** Encrypts the stored keys; at least 16 characters. */
-  readonly secret?: string | null;
-  /** Earlier secrets, which still decrypt stored keys, so that the secret can be changed. */
-  readonly previousSecrets?: readonly string[];
-  /** The algorithm of new cookies and tokens (RFC 7518, section 5.1). Those of the other algorithms stay valid. Default `A256GCM`. */
-  readonly algorithm?: TokenAlgorithm;
-  /** Separates the tokens of applications that share a storage. */
-  readonly application?: string;
-  /** Seconds for which a key encrypts; it decrypts after that, too. Default 90 days. */
-  readonly keyLifetime?: number;
-}
+export const dataProtectionOptions: OptionGroup<DataProtectionOptions> = optionGroup<DataProtectionOptions>(
+  'DataProtectionOptions',
+  'The keys of cookies and tokens.',
+  {
+    folder: option(
+      optionalText,
+      null,
+      'The folder of the keys that encrypt cookies and tokens. Without folder and commands, keys last as long as the process.',
+    ),
+    readCommand: option(optionalText, null, 'Instead of the folder: SQL that returns a row with the text of each key.'),
+    writeCommand: option(optionalText, null, 'SQL that inserts a key unless it exists: `$1` id, `$2` text.'),
+    storage: option(
+      nullable(
+        implementation<KeyStorage>('KeyStorage', '../../auth-schemes/keys/key-storage.ts', [
+          'read',
+          'write',
+          'warning',
+        ]),
+      ),
+      null,
+      'Instead of the folder and the commands: a custom storage.',
+    ),
+    secret: option(
+      nullable(secret),
+      null,
+      'Encrypts the stored keys, and values of the configuration (`pgway encrypt`); at least 16 characters.',
+    ),
+    previousSecrets: option(
+      arrayOf(secret),
+      [],
+      'Earlier values of `secret`, which still decrypt stored keys and values of the configuration, so that the secret can be changed.',
+    ),
+    algorithm: option(
+      oneOf(...tokenAlgorithms),
+      'A256GCM',
+      'The algorithm of new cookies and tokens (JWE): AES-GCM, or AES-CBC with HMAC. Those of the other algorithms stay valid.',
+    ),
+    application: option(nonEmptyString, 'pgway', 'Separates the keys of several applications in one store.'),
+    keyLifetime: option(
+      integer({ min: 1, max: 3_153_600_000 }),
+      90 * 86_400,
+      'Seconds that a key is used for encryption; older keys still decrypt.',
+    ),
+  },
+  { isPartial },
+);
 
-/** A session table, by SQL commands. Without them, each instance remembers the sessions that ended on it. */
-export interface SessionOptions {
-  /** `$1` session, `$2` user id, `$3` user name, `$4` scheme, `$5` address, `$6` user agent, `$7` end. */
-  readonly beginCommand: string;
-  /** `$1` session. Returns a row with true while the session is alive. */
-  readonly checkCommand: string;
-  /** `$1` session. */
-  readonly endCommand: string;
-  /** `$1` session, `$2` number of the refresh token. Returns a row with true once for each number, in order. */
-  readonly refreshCommand?: string | null;
-  /** Seconds for which an alive session is cached. Default 5; 0: each request runs the command. */
-  readonly cacheSeconds?: number;
-  /** A NOTIFY channel whose payloads are ended sessions, which every instance evicts at once. */
-  readonly channel?: string | null;
-}
+export const sessionOptions: OptionGroup<SessionOptions> = optionGroup<SessionOptions>(
+  'SessionOptions',
+  'A session table, shared by all instances. Without it, each instance remembers the sessions that ended on it.',
+  {
+    beginCommand: requiredOption(
+      nonEmptyString,
+      'SQL that inserts a session at login: `$1` session, `$2` user id, `$3` user name, `$4` scheme, `$5` address, `$6` user agent, `$7` end.',
+    ),
+    checkCommand: requiredOption(nonEmptyString, 'SQL that returns a row with true while the session `$1` is valid.'),
+    endCommand: requiredOption(nonEmptyString, 'SQL that ends the session `$1`.'),
+    refreshCommand: option(
+      optionalText,
+      null,
+      'SQL that returns a row with true, once, for the refresh token number `$2` of the session `$1`.',
+    ),
+    cacheSeconds: option(
+      number({ min: 0, max: 86_400 }),
+      5,
+      'Seconds that the result of `checkCommand` is cached for a valid session.',
+    ),
+    channel: option(
+      optionalText,
+      null,
+      'A NOTIFY channel whose payloads are ended sessions, which every instance evicts at once.',
+    ),
+  },
+  { isPartial },
+);
 
-/** The database role of a call, for row level security and privileges. */
-export interface DatabaseRoleOptions {
-  /** The claim whose first value is the role. */
-  readonly claim: string;
-  /** The role of callers without that claim, anonymous ones included; null: the role of the connection. */
-  readonly anonymous?: string | null;
-}
+export const databaseRoleOptions: OptionGroup<DatabaseRoleOptions> = optionGroup<DatabaseRoleOptions>(
+  'DatabaseRoleOptions',
+  'The database role that each call runs under (`set local role`).',
+  {
+    claim: requiredOption(string, 'The claim whose first value names the database role.'),
+    anonymous: option(
+      optionalText,
+      null,
+      'The role of callers without that claim, anonymous ones included; null: the role of the connection.',
+    ),
+  },
+  { isPartial },
+);
 
-/** Options of authentication and authorization. */
-export interface AuthenticationOptions extends EndpointAuthenticationOptions {
-  /** Login with cookies; true: with the defaults. */
-  readonly cookie: boolean | CookieOptions;
-  /** Login with opaque tokens; true: with the defaults. */
-  readonly bearer: boolean | BearerOptions;
-  /** Signed tokens (JWT) of external issuers or of this server. Several schemes are tried in order. */
-  readonly jwt: JwtOptions | readonly JwtOptions[] | null;
-  readonly basic: BasicOptions | null;
-  /** Sign-in through external providers in the browser, of `@pgway/external-sign-in`; its users get a session of a scheme above. */
-  readonly externalSignIn: ExternalSignIn | null;
-  /** Custom schemes, tried before the built-in ones. */
-  readonly schemes: readonly AuthScheme[];
-  readonly dataProtection: DataProtectionOptions;
-  readonly sessions: SessionOptions | null;
-  /** Wraps the session store, for a host of several processes that share ended sessions; null: each instance has its own. */
-  readonly wrapSessions: ((sessions: SessionStore) => SessionStore) | null;
-  /** The scheme of logins whose routine names none; null: the first scheme, with the database name as authentication type. */
-  readonly defaultAuthenticationType: string | null;
-  /** The claim that is the user's name. Default `name`. */
-  readonly defaultNameClaimType: string;
-  /** The claim that holds the user's roles. Default `roles`. */
-  readonly defaultRoleClaimType: string;
-  /** The claim that is the user's id. Default `id`. */
-  readonly defaultUserIdClaimType: string;
-  /** The setting that holds the id. Default `request.user_id`. */
-  readonly userIdContextKey: string;
-  /** The setting that holds the name. Default `request.user_name`. */
-  readonly userNameContextKey: string;
-  /** The setting that holds the roles, as the text of an array. Default `request.user_roles`. */
-  readonly userRolesContextKey: string;
-  /** The setting that holds the client's address. Default `request.ip_address`. */
-  readonly ipAddressContextKey: string;
-  /** The setting with all claims as JSON; null: none. */
-  readonly userClaimsContextKey: string | null;
-  /** Runs each call under the database role of its caller (`set local role`); null: under the role of the connection. */
-  readonly databaseRole: DatabaseRoleOptions | null;
-  /** Null: the built-in one, PBKDF2-HMAC-SHA256 with 600,000 rounds. */
-  readonly passwordHasher: PasswordHasher | null;
-  /**
-   * Whether a NULL hash of a login or a challenge command means that the database has verified the password. Default false: the
-   * verification fails.
-   */
-  readonly allowNullHash: boolean;
-  /** The status after a wrong password and for an unknown user, where the row has a hash: 401, or another from 400 to 499. Default 404. */
-  readonly passwordVerificationFailedStatus: number;
-  /** SQL to run after a wrong password, without delaying the response: `$1` scheme, `$2` user id, `$3` user name. */
-  readonly passwordVerificationFailedCommand: string | null;
-  /** SQL to run after a correct password, with the same parameters. */
-  readonly passwordVerificationSucceededCommand: string | null;
-  /** Login and logout respond with the row of their routine where the scheme sends no response of its own. */
-  readonly serializeAuthEndpointsResponse: boolean;
-  /** The rate limit of failed logins: a custom limiter, or the limits of the built-in one. */
-  readonly loginRateLimit: LoginRateLimiter | LoginRateLimitOptions;
-  /**
-   * The rate limit of requests that hash a parameter (`param … is hash of …`): a custom limiter, or the limits of the built-in one. Default:
-   * 20 per address in 60 seconds.
-   */
-  readonly hashRateLimit: RateLimiter | RateLimitOptions;
-  /** Addresses, CIDR blocks or `loopback` of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. */
-  readonly trustedProxies: readonly string[];
-  /** Origins that may send requests with credentials, besides the origin of this host: `https://app.example.org`. */
-  readonly allowedOrigins: readonly string[];
-  /**
-   * The treatment of cross-site requests of anonymous callers that may change data: `refuse` (403) or `allow`. Use `allow` for public
-   * services only: on a loopback address or in an intranet, any web page that a user opens could write. Cross-site requests with
-   * cookies or HTTP Basic are always refused. Default `refuse`.
-   */
-  readonly crossSiteRequests: 'refuse' | 'allow';
-  /** The path where callers get a CSRF (antiforgery) token; null: none, the origin decides alone. */
-  readonly antiforgeryPath: string | null;
-  /** Refuses to start without what a public service needs: stored keys, encrypted with a secret. */
-  readonly production: boolean;
-}
-
-export const authenticationDefaults: AuthenticationOptions = Object.freeze({
-  ...endpointAuthenticationDefaults,
-  cookie: false,
-  bearer: false,
-  jwt: null,
-  basic: null,
-  externalSignIn: null,
-  schemes: [],
-  dataProtection: {},
-  sessions: null,
-  wrapSessions: null,
-  defaultAuthenticationType: null,
-  defaultNameClaimType: 'name',
-  defaultRoleClaimType: 'roles',
-  defaultUserIdClaimType: 'id',
-  userIdContextKey: 'request.user_id',
-  userNameContextKey: 'request.user_name',
-  userRolesContextKey: 'request.user_roles',
-  ipAddressContextKey: 'request.ip_address',
-  userClaimsContextKey: null,
-  databaseRole: null,
-  passwordHasher: null,
-  allowNullHash: false,
-  passwordVerificationFailedStatus: 404,
-  passwordVerificationFailedCommand: null,
-  passwordVerificationSucceededCommand: null,
-  serializeAuthEndpointsResponse: false,
-  loginRateLimit: {},
-  hashRateLimit: {},
-  trustedProxies: [],
-  allowedOrigins: [],
-  crossSiteRequests: 'refuse',
-  antiforgeryPath: null,
-  production: false,
-});
+export const authenticationOptions: OptionGroup<AuthenticationOptions> = optionGroup<AuthenticationOptions>(
+  'AuthenticationOptions',
+  'Authentication: logins, and what routines receive about the caller.',
+  {
+    ...endpointAuthenticationOptions.options,
+    cookie: option(union(boolean, cookieOptions), false, 'Logins with a session cookie; true: with the defaults.'),
+    bearer: option(union(boolean, bearerOptions), false, 'Logins with bearer tokens; true: with the defaults.'),
+    jwt: option(
+      nullable(union(jwtOptions, arrayOf(jwtOptions))),
+      null,
+      'Signed tokens (JWT) of external issuers or of this server. Several schemes are tried in order.',
+    ),
+    basic: option(nullable(basicOptions), null, 'HTTP Basic for the whole gateway.'),
+    externalSignIn: option(
+      nullable(implementation<ExternalSignIn>('ExternalSignIn', '../external-sign-in.ts', ['routes'])),
+      null,
+      'Sign-in through external providers in the browser, of `@pgway/external-sign-in`; its users get a session of a scheme above.',
+    ),
+    schemes: option(
+      arrayOf(implementation<AuthScheme>('AuthScheme', ports, ['authenticate', 'challenge'])),
+      [],
+      'Custom schemes, tried before the built-in ones.',
+    ),
+    dataProtection: option(dataProtectionOptions, {}, 'The keys of cookies and tokens.'),
+    sessions: option(nullable(sessionOptions), null, 'A session table, shared by all instances.'),
+    wrapSessions: option(
+      nullable(
+        callback('(sessions: SessionStore) => SessionStore', { SessionStore: '../../auth-schemes/sessions.ts' }),
+      ),
+      null,
+      'Wraps the session store, for a host of several processes that share ended sessions; null: each instance has its own.',
+    ),
+    defaultAuthenticationType: option(
+      optionalText,
+      null,
+      'The scheme of logins whose routine names none; null: the first enabled scheme, with the database name as authentication type.',
+    ),
+    defaultNameClaimType: option(nonEmptyString, 'name', 'The claim with the user name.'),
+    defaultRoleClaimType: option(nonEmptyString, 'roles', 'The claim with the roles of the user.'),
+    defaultUserIdClaimType: option(nonEmptyString, 'id', 'The claim with the user id.'),
+    userIdContextKey: option(nonEmptyString, 'request.user_id', 'The setting that holds the id.'),
+    userNameContextKey: option(nonEmptyString, 'request.user_name', 'The setting that holds the name.'),
+    userRolesContextKey: option(
+      nonEmptyString,
+      'request.user_roles',
+      'The setting that holds the roles, as the text of an array.',
+    ),
+    ipAddressContextKey: option(
+      nonEmptyString,
+      'request.ip_address',
+      'The setting that holds the address of the client.',
+    ),
+    userClaimsContextKey: option(optionalText, null, 'The setting that holds all claims as JSON; null: none.'),
+    databaseRole: option(
+      nullable(databaseRoleOptions),
+      null,
+      'Runs each call under the database role of its caller (`set local role`); null: under the role of the connection.',
+    ),
+    passwordHasher: option(
+      nullable(implementation<PasswordHasher>('PasswordHasher', ports, ['hash', 'verify', 'verifyDummy'])),
+      null,
+      'Hashes and verifies passwords; null: PBKDF2-HMAC-SHA256 with 600,000 rounds.',
+    ),
+    allowNullHash: option(
+      boolean,
+      false,
+      'A NULL hash of a login or a challenge command means that the database has verified the password; false: the verification fails.',
+    ),
+    passwordVerificationFailedStatus: option(
+      integer({ min: 400, max: 499 }),
+      404,
+      'The status after a wrong password and for an unknown user, where the row has a hash; 401 is what browsers and clients expect.',
+    ),
+    passwordVerificationFailedCommand: option(
+      optionalText,
+      null,
+      'SQL to run after a wrong password, without delaying the response: `$1` scheme (if the row has one), `$2` user id, `$3` user name.',
+    ),
+    passwordVerificationSucceededCommand: option(
+      optionalText,
+      null,
+      'SQL to run after a correct password, with the same parameters.',
+    ),
+    serializeAuthEndpointsResponse: option(
+      boolean,
+      false,
+      'Login and logout respond with the row of their routine where the scheme sends no response of its own.',
+    ),
+    loginRateLimit: option(
+      union(
+        loginRateLimitOptions,
+        implementation<LoginRateLimiter>('LoginRateLimiter', ports, ['consume', 'complete']),
+      ),
+      {},
+      'The rate limit of failed logins: a custom limiter, or the limits of the built-in one.',
+    ),
+    hashRateLimit: option(
+      union(hashRateLimitOptions, implementation<RateLimiter>('RateLimiter', ports, ['consume'])),
+      {},
+      'The rate limit of requests that hash a parameter (`param … is hash of …`): a custom limiter, or the limits of the built-in one.',
+    ),
+    trustedProxies: option(
+      arrayOf(string),
+      [],
+      'Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted: addresses, CIDR blocks, `loopback`.',
+    ),
+    allowedOrigins: option(
+      arrayOf(string),
+      [],
+      'Origins that may send requests with credentials, besides the origin of this host: `https://app.example.org`.',
+    ),
+    crossSiteRequests: option(
+      oneOf('refuse', 'allow'),
+      'refuse',
+      'Cross-site requests of unauthenticated callers that may change data: `refuse` (403) or `allow`, which is for public services only: on a loopback address or in an intranet, any web page that a user opens could write. With cookies and HTTP Basic they are always refused.',
+    ),
+    antiforgeryPath: option(
+      optionalText,
+      null,
+      'The path where callers with cookies get a CSRF (antiforgery) token, such as `/api/auth/antiforgery`; null: none.',
+    ),
+    production: option(
+      boolean,
+      false,
+      'Refuses to start without what a public service needs: persistent keys encrypted with a secret.',
+    ),
+  },
+);

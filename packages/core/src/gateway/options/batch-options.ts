@@ -1,18 +1,23 @@
-/** Batches: several requests in one transaction. */
-export interface BatchOptions {
-  /** The path of batches, such as `/api/batch`; null: there are none. */
-  readonly batchPath: string | null;
-  /** The maximum number of requests in a batch; more get a 400. Default 100. */
-  readonly maxBatchItems: number;
-  /**
-   * The maximum size of all responses of a batch together in bytes; a larger one gets a 400, and the transaction is rolled back. Default
-   * 8,388,608.
-   */
-  readonly maxBatchResponseSize: number;
-}
+import { option, optionGroup, type OptionGroup } from '../../validation/option.ts';
+import { integer, nonEmptyString, nullable } from '../../validation/validators.ts';
+import type { BatchOptions } from './options.generated.ts';
 
-export const batchDefaults: BatchOptions = Object.freeze({
-  batchPath: null,
-  maxBatchItems: 100,
-  maxBatchResponseSize: 8 * 1024 * 1024,
-});
+export type { BatchOptions } from './options.generated.ts';
+
+export const batchOptions: OptionGroup<BatchOptions> = optionGroup<BatchOptions>(
+  'BatchOptions',
+  'Batches: several requests in one transaction.',
+  {
+    batchPath: option(
+      nullable(nonEmptyString),
+      null,
+      'The path that takes several requests for one transaction, such as `/api/batch`; null: none.',
+    ),
+    maxBatchItems: option(integer({ min: 1, max: 10_000 }), 100, 'Maximum number of requests in a batch.'),
+    maxBatchResponseSize: option(
+      integer({ min: 1, max: 1_073_741_824 }),
+      8 * 1024 * 1024,
+      'Maximum bytes of all responses of a batch; a larger one is rolled back and answered 400.',
+    ),
+  },
+);

@@ -1,56 +1,72 @@
-/** Several databases with the same schema behind one gateway: one for each tenant. */
-export interface TenantOptions {
-  /**
-   * The source of a request's tenant: the `Host` header (`host`), or a claim of the caller (`claim`). A client cannot choose the claim, but
-   * any host: with `host`, credentials of one tenant are not valid for another one.
-   */
-  readonly by: 'host' | 'claim';
-  /** The host names of tenants, such as `{tenant}.example.com`. Required with `by: 'host'`. */
-  readonly host: string | null;
-  /**
-   * With `by: 'claim'`: the claim whose value is the tenant. With `by: 'host'`: the claim that names the tenant in tokens of the schemes `jwt`
-   * and of the host's own schemes, which others may issue; required with these schemes.
-   */
-  readonly claim: string | null;
-  /**
-   * The tenant of requests for other host names, or of callers without the claim; null: they get a 404, or a 401 for anonymous callers and a
-   * 403 for others.
-   */
-  readonly default: string | null;
-  /** The connection string of every tenant, with `{tenant}` in the name of its database. */
-  readonly connectionString: string | null;
-  /** The connection strings of tenants, by the names of the tenants. They win over `connectionString` and `query`. */
-  readonly connectionStrings: Readonly<Record<string, string>>;
-  /**
-   * The query that lists the tenants, run in the database of the gateway's `connectionString`. Its first column is the name of a tenant; the
-   * second one, if any, its connection string, null for `tenant.connectionString`.
-   */
-  readonly query: string | null;
-  /** Seconds after which the list of tenants is read again. Default 30. */
-  readonly queryInterval: number;
-  /**
-   * A query whose result tells the version of a tenant's schema, such as the last migration. Tenants with the same result share endpoints,
-   * so it must change with every change of the schema. Null: a hash of the catalog.
-   */
-  readonly versionQuery: string | null;
-  /** The maximum number of connections to all tenants together. `poolSize` is the maximum for each tenant. Default 100. */
-  readonly maxConnections: number;
-  /** The maximum number of tenants in use at a time. The least recently used one is closed for another one. Default 1,000. */
-  readonly maxOpen: number;
-  /** Seconds without a request after which the connections and the cached data of a tenant are dropped. Default 600. */
-  readonly idleTimeout: number;
-}
+import { option, optionGroup, type OptionGroup, requiredOption } from '../../validation/option.ts';
+import { integer, nonEmptyString, nullable, number, oneOf, recordOf, secret } from '../../validation/validators.ts';
+import { isTenantName, tenantNameRule } from '../tenants/tenant-name.ts';
+import type { TenantOptions } from './options.generated.ts';
 
-export const tenantDefaults: Omit<TenantOptions, 'by'> = Object.freeze({
-  host: null,
-  claim: null,
-  default: null,
-  connectionString: null,
-  connectionStrings: {},
-  query: null,
-  queryInterval: 30,
-  versionQuery: null,
-  maxConnections: 100,
-  maxOpen: 1_000,
-  idleTimeout: 600,
-});
+export type { TenantOptions } from './options.generated.ts';
+
+const optionalText = nullable(nonEmptyString);
+const seconds = number({ above: 0, max: 86_400 });
+const count = integer({ min: 1, max: 100_000 });
+
+export const tenantOptions: OptionGroup<TenantOptions> = optionGroup<TenantOptions>(
+  'TenantOptions',
+  'Several databases with the same schema: one for each tenant.',
+  {
+    by: requiredOption(
+      oneOf('host', 'claim'),
+      'What selects the database of a request: the `Host` header (`host`), or a claim of the caller (`claim`). A client cannot choose the claim, but any host: with `host`, credentials of one tenant are not valid for another one.',
+    ),
+    host: option(
+      optionalText,
+      null,
+      'The host names of tenants, such as `{tenant}.example.com`. Required with `by: host`.',
+    ),
+    claim: option(
+      optionalText,
+      null,
+      'With `by: claim`, the claim whose value is the tenant. With `by: host`, the claim that names the tenant in tokens of `jwt` and of custom schemes, which others may issue; required with these schemes.',
+    ),
+    default: option(
+      optionalText,
+      null,
+      'The tenant of requests for other host names, or of callers without the claim; null: they are answered 404, or 401 and 403.',
+    ),
+    connectionString: option(
+      nullable(secret),
+      null,
+      'The connection string of every tenant that `query` lists, with `{tenant}` in the name of its database: `postgres://user:password@host/app_{tenant}`.',
+    ),
+    connectionStrings: option(
+      recordOf(secret, (name) => (isTenantName(name) ? null : tenantNameRule)),
+      {},
+      'The connection strings of tenants, by their names. They win over `query`.',
+    ),
+    query: option(
+      optionalText,
+      null,
+      'The query that lists the tenants, run in the database of the top-level `connectionString`. The first column is the name of a tenant; the second one, if any, its connection string, null for `tenant.connectionString`.',
+    ),
+    queryInterval: option(seconds, 30, 'Seconds after which the list of tenants is read again.'),
+    versionQuery: option(
+      optionalText,
+      null,
+      'A query whose result tells the version of the schema of a tenant, such as the last migration. Tenants with the same result share endpoints, so it must change with every change of the schema. Null: a hash of the catalog.',
+    ),
+    maxConnections: option(
+      count,
+      100,
+      'Maximum number of connections to all tenants together; `poolSize` is the maximum for each tenant.',
+    ),
+    maxOpen: option(
+      count,
+      1_000,
+      'Maximum number of tenants in use at a time; the least recently used one is closed for another one.',
+    ),
+    idleTimeout: option(
+      seconds,
+      600,
+      'Seconds without a request after which the connections and cached data of a tenant are dropped.',
+    ),
+  },
+);

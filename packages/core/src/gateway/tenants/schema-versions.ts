@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { fingerprintCitus } from '../../catalog/citus.ts';
 import { fingerprintSessionEffects } from '../../catalog/session-effects.ts';
-import type { EndpointSource, ResolvedOptions } from '../options/options.ts';
+import type { EndpointSource } from '../endpoint-source.ts';
+import type { ResolvedOptions } from '../options/options.ts';
 import { type GatewayServices, listSources, loadEndpoints, type LoadedEndpoints } from '../load-endpoints.ts';
 import { StartError } from '../start-error.ts';
 import type { Observer } from '../../ports/ports.ts';

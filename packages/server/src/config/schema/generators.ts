@@ -1,11 +1,12 @@
 /** The sections of the generators. Options that a generator takes itself have its names and defaults. */
-import { httpFileDefaults, openApiDefaults, typescriptClientDefaults } from '@pgway/generators/internal';
+import { defaultsOf } from '@pgway/core/internal';
+import { httpFileOptions, openApiOptions, typescriptClientOptions } from '@pgway/generators/internal';
 import { z } from 'zod';
 import { flag, optionalText, type OptionalText, secret, servedPath, text, textList, textMap } from './fields.ts';
 
-const client = typescriptClientDefaults;
-const http = httpFileDefaults;
-const api = openApiDefaults;
+const client = defaultsOf(typescriptClientOptions);
+const http = defaultsOf(httpFileOptions);
+const api = defaultsOf(openApiOptions);
 
 const commentHeader = z.enum(['none', 'simple', 'full']);
 const path = (description: string): OptionalText => servedPath.nullable().default(null).describe(description);
