@@ -3,7 +3,6 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
-import { evaluated } from './evaluated.js';
 import { licenseTexts } from './licenses.js';
 import { installedPackages, libraries, librarySources, packageFolder, publicScripts, sourceOf } from './packages.js';
 
@@ -24,7 +23,6 @@ async function bundlePackage({ name, otherScripts }) {
     platform: 'node',
     external: (id) => isBuiltin(id) || isInstalled(id),
     resolve: { alias: Object.fromEntries(Object.entries(librarySources()).filter(([id]) => !isInstalled(id))) },
-    plugins: [evaluated(sourceOf('server', 'config/json-schema'))],
   });
   const { output } = await build.generate({
     format: 'esm',

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import postject from 'postject';
 import { rolldown } from 'rolldown';
-import { evaluated } from './evaluated.js';
 import { licenseTexts, nodeLicense } from './licenses.js';
 import { librarySources, packageFolder, sourceOf } from './packages.js';
 
@@ -37,7 +36,7 @@ async function bundle() {
     resolve: { alias: librarySources(), mainFields: ['module', 'main'] },
     // Optional, and not installed.
     external: ['pg-native', 'pg-cloudflare'],
-    plugins: [replaced, evaluated(sourceOf('server', 'config/json-schema'))],
+    plugins: [replaced],
   });
   // Compiled code that Node.js has cached cannot use `import()`.
   const { output } = await build.generate({ format: 'cjs', codeSplitting: false, dynamicImportInCjs: false });

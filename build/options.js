@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runModule } from './evaluated.js';
+import { runModule } from './run-module.js';
 import { libraries, packageFolder } from './packages.js';
 
 const generatedName = 'options.generated.ts';

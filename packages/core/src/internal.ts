@@ -12,7 +12,6 @@ export {
   type TextEncryptionOptions,
 } from './auth-schemes/keys/text-encryption.ts';
 export { isStorable } from './auth-schemes/storable.ts';
-export { tokenAlgorithms } from './auth-schemes/keys/token-algorithm.ts';
 export { type AccessControl, authorize, signInRoute } from './auth/authorize.ts';
 export { withCallerHeaders } from './auth/caller-headers.ts';
 export { firstClaim } from './auth/claims.ts';
@@ -42,6 +41,7 @@ export { checkRowCommand, RowCommands } from './uploads/row-commands.ts';
 export { isStorageFull } from './uploads/storage-error.ts';
 export { nearestName } from './validation/suggestion.ts';
 export {
+  type Check,
   defaultsOf,
   type Option,
   optionalOption,
@@ -53,10 +53,13 @@ export {
   type Resolved,
   withDefaults,
 } from './validation/option.ts';
-export type { Check, MemberFault, Schema } from './validation/schema.ts';
+export { describeFault, describeFaults, type Fault, formatPath, type Path, withoutValue } from './validation/fault.ts';
+export type { Schema } from './validation/schema.ts';
 export {
   arrayOf,
   boolean,
+  checked,
+  hidden,
   implementation,
   integer,
   jsonObject,
@@ -68,6 +71,38 @@ export {
   recordOf,
   secret,
   string,
+  union,
   type Validator,
 } from './validation/validators.ts';
 export { commentOptions } from './uploads/comment-options.ts';
+export {
+  bearerOptions,
+  cookieOptions,
+  hashRateLimitOptions,
+  jwksOptions,
+  jwtOptions,
+  loginRateLimitOptions,
+} from './auth-schemes/options.ts';
+export { filterOptions } from './catalog/options.ts';
+export { tableOperations } from './catalog/table.ts';
+export { endpointFormOptions } from './endpoints/form-options.ts';
+export {
+  authenticationOptions,
+  basicOptions,
+  databaseRoleOptions,
+  dataProtectionOptions,
+  sessionOptions,
+} from './gateway/options/authentication-options.ts';
+export { batchOptions } from './gateway/options/batch-options.ts';
+export { cacheOptions } from './gateway/options/cache-options.ts';
+export { connectionOptions } from './gateway/options/connection-options.ts';
+export { eventsOptions } from './gateway/options/event-options.ts';
+export { generalOptions } from './gateway/options/general-options.ts';
+export { idempotencyOptions } from './gateway/options/idempotency-options.ts';
+export { rateLimitsOptions } from './gateway/options/rate-limit-options.ts';
+export { readReplicasOptions } from './gateway/options/read-replica-options.ts';
+export { tenantOptions } from './gateway/options/tenant-options.ts';
+export { uploadOptions } from './gateway/options/upload-options.ts';
+export { logOptions } from './logging/options.ts';
+export { crudOptions, listingLimits } from './tables/crud-options.ts';
+export { defaultUploadHandlerOptions } from './uploads/options.ts';

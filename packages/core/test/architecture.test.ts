@@ -66,6 +66,8 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     internal: {
       modules: [
         'postgres',
+        'catalog',
+        'tables',
         'http',
         'validation',
         'endpoints',

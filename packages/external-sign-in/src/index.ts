@@ -1,5 +1,6 @@
 /** Sign-in through external providers in the browser: OpenID Connect and OAuth 2. */
 import type { ExternalSignIn } from '@pgway/core';
+import { describeFaults } from '@pgway/core/internal';
 import { type ExternalSignInOptions, externalSignInOptions } from './options.ts';
 import { externalSignInRoutes } from './routes.ts';
 
@@ -10,8 +11,8 @@ export type { ExternalProviderOptions, ExternalSignInOptions } from './options.t
  * @throws RangeError with one line for each invalid option
  */
 export function externalSignIn(options: ExternalSignInOptions): ExternalSignIn {
-  const faults = externalSignInOptions.validate(options, '');
-  if (faults.length > 0) throw new RangeError(`externalSignIn: ${faults.join('\n')}`);
+  const faults = externalSignInOptions.validate(options, []);
+  if (faults.length > 0) throw new RangeError(`externalSignIn: ${describeFaults(faults)}`);
   return {
     publicOrigin: options.publicOrigin ?? null,
     routes: (services, publicOrigin) => externalSignInRoutes(options, services, publicOrigin),

@@ -1,4 +1,4 @@
-import { type OptionGroup, withDefaults } from '@pgway/core/internal';
+import { describeFaults, type OptionGroup, withDefaults } from '@pgway/core/internal';
 import { GeneratorError } from './generated-file.ts';
 
 /**
@@ -10,7 +10,7 @@ export function resolveOptions<Options>(
   group: OptionGroup<Options>,
   options: Partial<Options>,
 ): Options {
-  const faults = group.validate(options, generator);
-  if (faults.length > 0) throw new GeneratorError(faults.join('; '));
+  const faults = group.validate(options, [generator]);
+  if (faults.length > 0) throw new GeneratorError(describeFaults(faults, '; '));
   return withDefaults<Options>(group, options) as Options;
 }

@@ -499,10 +499,10 @@ describe('invalid options', () => {
 
   test.each([
     [{ fileOverwrite: 'yes' }, 'typescriptClient.fileOverwrite: must be true or false, not "yes"'],
-    [{ headerLines: 'x' }, 'typescriptClient.headerLines: must be a list, not text'],
+    [{ headerLines: 'x' }, 'typescriptClient.headerLines: must be a list, not "x"'],
     [
       { headerLines: [1], host: 2 },
-      'typescriptClient.headerLines[0]: must be text, not 1; typescriptClient.host: must be text, or null, not a number',
+      'typescriptClient.headerLines[0]: must be text, not 1; typescriptClient.host: must be text, or null, not 2',
     ],
     [
       { commentHeader: 'Simple' },

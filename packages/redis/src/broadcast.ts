@@ -1,5 +1,12 @@
 import type { Broadcast, BroadcastEvent } from '@pgway/core';
-import { MessageChunker, probeTopic, type Resolved, TopicListeners, withDefaults } from '@pgway/core/internal';
+import {
+  describeFaults,
+  MessageChunker,
+  probeTopic,
+  type Resolved,
+  TopicListeners,
+  withDefaults,
+} from '@pgway/core/internal';
 import { type RedisClient, redisClientFactory } from './client.ts';
 import { type RedisBroadcastOptions, redisBroadcastOptions } from './options.ts';
 
@@ -16,8 +23,8 @@ const subscribeTimeout = 2_000;
  * @throws RangeError with one line for each invalid option
  */
 export function redisBroadcast(options: RedisBroadcastOptions): Broadcast {
-  const faults = redisBroadcastOptions.validate(options, '');
-  if (faults.length > 0) throw new RangeError(`redisBroadcast: ${faults.join('\n')}`);
+  const faults = redisBroadcastOptions.validate(options, []);
+  if (faults.length > 0) throw new RangeError(`redisBroadcast: ${describeFaults(faults)}`);
   return new RedisBroadcast(withDefaults(redisBroadcastOptions, options));
 }
 

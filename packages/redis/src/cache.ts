@@ -1,5 +1,5 @@
 import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheMiss, CacheState } from '@pgway/core';
-import { type Resolved, withDefaults } from '@pgway/core/internal';
+import { describeFaults, type Resolved, withDefaults } from '@pgway/core/internal';
 import { createHash, randomBytes } from 'node:crypto';
 
 import { RedisConnection, type SendCommand } from './connection.ts';
@@ -14,8 +14,8 @@ const formatVersion = '1';
  * @throws RangeError with one line for each invalid option
  */
 export function redisCache(options: RedisCacheOptions): Cache {
-  const faults = redisCacheOptions.validate(options, '');
-  if (faults.length > 0) throw new RangeError(`redisCache: ${faults.join('\n')}`);
+  const faults = redisCacheOptions.validate(options, []);
+  if (faults.length > 0) throw new RangeError(`redisCache: ${describeFaults(faults)}`);
   return new RedisCache(withDefaults(redisCacheOptions, options));
 }
 

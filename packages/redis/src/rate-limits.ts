@@ -1,5 +1,5 @@
 import type { RateLimitDecision, RateLimitPolicy, RateLimitStore, RateLimitStoreState } from '@pgway/core';
-import { type Resolved, withDefaults } from '@pgway/core/internal';
+import { describeFaults, type Resolved, withDefaults } from '@pgway/core/internal';
 import { randomBytes } from 'node:crypto';
 import { RedisConnection } from './connection.ts';
 import { type RedisRateLimitsOptions, redisRateLimitsOptions } from './options.ts';
@@ -17,8 +17,8 @@ const openTimeout = 2_000;
  * @throws RangeError with one line for each invalid option
  */
 export function redisRateLimits(options: RedisRateLimitsOptions): RateLimitStore {
-  const faults = redisRateLimitsOptions.validate(options, '');
-  if (faults.length > 0) throw new RangeError(`redisRateLimits: ${faults.join('\n')}`);
+  const faults = redisRateLimitsOptions.validate(options, []);
+  if (faults.length > 0) throw new RangeError(`redisRateLimits: ${describeFaults(faults)}`);
   return new RedisRateLimitStore(withDefaults(redisRateLimitsOptions, options), null);
 }
 

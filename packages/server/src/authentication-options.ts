@@ -1,5 +1,5 @@
 /** The authentication options of the gateway from the sections of the configuration. */
-import { externalSignIn, type ExternalSignInOptions } from '@pgway/external-sign-in';
+import { externalSignIn } from '@pgway/external-sign-in';
 import type { GatewayOptions } from '@pgway/core';
 import type { Configuration } from './config/schema.ts';
 import { isLoopbackHost, isPublicAddress } from './http/address.ts';
@@ -82,19 +82,10 @@ function jwtKeys({
   const keys = [
     ...(secret === null || signWithSecret ? [] : [{ secret }]),
     ...(publicKey === null ? [] : [{ pem: publicKey }]),
-    ...furtherKeys.map(toJwtKey),
+    ...furtherKeys,
   ];
   const ownKey = signWithSecret ? { secret: secret! } : signingKey === null ? null : { pem: signingKey };
   return { ...(keys.length === 0 ? {} : { keys }), signingKey: ownKey };
-}
-
-type JwtKey = NonNullable<JwtOptions['keys']>[number];
-
-/** The schema allows only one of the kinds. */
-function toJwtKey({ secret, pem, jwk, id }: Configuration['jwt']['keys'][number]): JwtKey {
-  const named = id === undefined ? {} : { id };
-  if (secret !== undefined) return { secret, ...named };
-  return pem === undefined ? { jwk: jwk!, ...named } : { pem, ...named };
 }
 
 function basicOptions({ basic }: Configuration): Option<'basic'> {
@@ -104,11 +95,8 @@ function basicOptions({ basic }: Configuration): Option<'basic'> {
 function externalSignInOptions({ externalSignIn: section }: Configuration): Option<'externalSignIn'> {
   const { providers, loginCommand, ...options } = section;
   if (Object.keys(providers).length === 0 || loginCommand === null) return null;
-  return externalSignIn({ providers: providers as ExternalProviders, loginCommand, ...options });
+  return externalSignIn({ providers, loginCommand, ...options });
 }
-
-/** The schema has no options that are undefined. */
-type ExternalProviders = ExternalSignInOptions['providers'];
 
 function sessionOptions({ sessions }: Configuration): Option<'sessions'> {
   const { beginCommand, checkCommand, endCommand, ...options } = sessions;

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { useGateway } from '@pgway/testing';
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
-import { configurationSchema, type Configuration } from '../src/config/schema.ts';
+import type { Configuration } from '../src/config/schema.ts';
+import { parseConfiguration } from './support/parse-configuration.ts';
 import { shadowedEndpoints, createApiDocsHandler } from '../src/api-docs/api-docs.ts';
 import { htmlPage, formatSchema } from '../src/api-docs/html-page.ts';
 
@@ -37,7 +38,7 @@ async function serve(configuration: object): Promise<(line: string) => Promise<R
   };
 }
 
-const parse = (configuration: object): Configuration => configurationSchema.parse(configuration);
+const parse = (configuration: object): Configuration => parseConfiguration(configuration);
 
 describe('served files', () => {
   test('none by default', async () => {

@@ -20,7 +20,7 @@ test('the configuration becomes options of the gateway', async () => {
   });
   expect(rateLimitOptions(configuration)).toEqual({
     policies: {
-      strict: { type: 'fixed-window', limit: 10, partitionBy: 'address' },
+      strict: { type: 'fixed-window', limit: 10 },
       keys: { type: 'token-bucket', limit: 5, window: 1, partitionBy: 'header', header: 'X-API-Key' },
     },
     defaultPolicy: 'strict',
@@ -68,20 +68,20 @@ test('all faults are reported together, with their places', async () => {
   expect(issues).toMatchInlineSnapshot(`
     [
       "rateLimits.policies.none: is a word of the annotation rate_limit; use another name (in pgway.json:1)",
-      "rateLimits.policies.a b: must be a name of at most 64 letters, digits, - and _ that begins with a letter, as comments use it (in pgway.json:1)",
-      "rateLimits.policies.empty.type: must be one of fixed-window, sliding-window, token-bucket, concurrency (in pgway.json:1)",
-      "rateLimits.policies.empty.limit: must be a number (in pgway.json:1)",
-      "rateLimits.policies.wrong.type: must be one of fixed-window, sliding-window, token-bucket, concurrency, not "fixed" (in pgway.json:1)",
-      "rateLimits.policies.wrong.limit: must be at least 1, not 0 (in pgway.json:1)",
-      "rateLimits.policies.wrong.window: must be an integer, not 0.5 (in pgway.json:1)",
-      "rateLimits.policies.wrong.partitionBy: must be one of address, user, header, none, not "ip" (in pgway.json:1)",
-      "rateLimits.policies.unknown.windw: unknown; did you mean window? (in pgway.json:1)",
-      "rateLimits.policies.unknown.seconds: unknown; use type, limit, window, partitionBy, header (in pgway.json:1)",
-      "rateLimits.policies.parallel.window: must be absent for a concurrency policy, not 60 (in pgway.json:1)",
-      "rateLimits.policies.header.header: missing; partitionBy header needs it (in pgway.json:1)",
-      "rateLimits.policies.unused.header: must be absent without partitionBy header, not "x-key" (in pgway.json:1)",
-      "rateLimits.maxKeys: must be at least 1, not 0 (in pgway.json:1)",
-      "redisRateLimits.timeout: must be more than 0, not 0 (in pgway.json:1)",
+      "rateLimits.policies["a b"]: must be a name of at most 64 letters, digits, - and _ that begins with a letter, as comments use it (in pgway.json:1)",
+      "rateLimits.policies.empty.type: is missing; it must be one of "fixed-window", "sliding-window", "token-bucket", "concurrency" (in pgway.json:1)",
+      "rateLimits.policies.empty.limit: is missing; it must be a whole number from 1 to 1000000 (in pgway.json:1)",
+      "rateLimits.policies.wrong.type: must be one of "fixed-window", "sliding-window", "token-bucket", "concurrency", not "fixed" (in pgway.json:1)",
+      "rateLimits.policies.wrong.limit: must be a whole number from 1 to 1000000, not 0 (in pgway.json:1)",
+      "rateLimits.policies.wrong.window: must be a whole number from 1 to 86400, not 0.5 (in pgway.json:1)",
+      "rateLimits.policies.wrong.partitionBy: must be one of "address", "user", "header", "none", not "ip" (in pgway.json:1)",
+      "rateLimits.policies.unknown.windw: unknown option; did you mean rateLimits.policies.unknown.window? (in pgway.json:1)",
+      "rateLimits.policies.unknown.seconds: unknown option; rateLimits.policies.unknown takes type, limit, window, partitionBy, header (in pgway.json:1)",
+      "rateLimits.policies.parallel.window: must be absent for a concurrency policy (in pgway.json:1)",
+      "rateLimits.policies.header.header: is missing; partitionBy header needs it (in pgway.json:1)",
+      "rateLimits.policies.unused.header: must be absent without partitionBy header (in pgway.json:1)",
+      "rateLimits.maxKeys: must be a whole number from 1 to 10000000, not 0 (in pgway.json:1)",
+      "redisRateLimits.timeout: must be a number above 0, at most 60, not 0 (in pgway.json:1)",
     ]
   `);
 });
@@ -94,7 +94,11 @@ test('the default policy must exist', async () => {
       },
     });
   expect([await issues('stric'), await issues('other')]).toEqual([
-    ['rateLimits.defaultPolicy: no policy is named "stric"; did you mean "strict"?'],
-    ['rateLimits.defaultPolicy: no policy is named "other"; define it in rateLimits.policies'],
+    [
+      'rateLimits.defaultPolicy: no policy of rateLimits.policies is named "stric"; did you mean "strict"? (in pgway.json:1)',
+    ],
+    [
+      'rateLimits.defaultPolicy: no policy of rateLimits.policies is named "other"; define it, or remove defaultPolicy (in pgway.json:1)',
+    ],
   ]);
 });

@@ -1,7 +1,7 @@
 import { redisVersion, startRedis, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { run } from '../src/cli/run.ts';
-import { configurationSchema } from '../src/config/schema.ts';
+import { parseConfiguration } from './support/parse-configuration.ts';
 import { Lifecycle } from '../src/lifecycle.ts';
 import { startGateway, startHttpServer } from '../src/start.ts';
 import { folderWith } from './support/folder.ts';
@@ -24,7 +24,7 @@ const policies = { few: { type: 'fixed-window', limit: 3, window: 3600 }, all: {
 
 /** Serves with this configuration until the test has ended, and returns the address. */
 async function serve(file: object): Promise<string> {
-  const configuration = configurationSchema.parse({ port: 0, ...file });
+  const configuration = parseConfiguration({ port: 0, ...file });
   const lifecycle = new Lifecycle();
   onTestFinished(async () => {
     lifecycle.forceStop();

@@ -29,7 +29,7 @@ test('the defaults are those of the library, with the handlers of the list', asy
     },
   });
   expect(Object.keys(uploadHandlers ?? {})).toEqual(['large_object', 'file_system', 'csv', 'excel']);
-  expect(validator.validate({ ...options, uploadHandlers }, 'uploadOptions')).toEqual([]);
+  expect(validator.validate({ ...options, uploadHandlers }, ['uploadOptions'])).toEqual([]);
 });
 
 test('options of handlers reach their definitions', async () => {
@@ -73,7 +73,7 @@ test('the defaults of excel are those of the library', async () => {
 test('without large_object in the list, it is not the default handler', async () => {
   const options = await optionsOf({ uploadHandlers: ['csv'] });
   expect(options.defaultUploadHandler).toBeUndefined();
-  expect(validator.validate(options, 'uploadOptions')).toEqual([]);
+  expect(validator.validate(options, ['uploadOptions'])).toEqual([]);
   expect((await optionsOf({ uploadHandlers: ['csv'], defaultUploadHandler: 'x' })).defaultUploadHandler).toBe('x');
 });
 
@@ -92,15 +92,15 @@ test.each<readonly [variable: string, text: string, value: unknown]>([
 test.each<readonly [object, string]>([
   [
     { defaultUploadHandlerOptions: { checkImage: 'pgn' } },
-    'uploadOptions.defaultUploadHandlerOptions.checkImage: must be true, false or a list of jpg, jpeg, png, gif, bmp, tiff, webp, not "pgn" (in pgway.json:1)',
+    'uploadOptions.defaultUploadHandlerOptions.checkImage: must be true or false, or a list of jpg, jpeg, png, gif, bmp, tiff, webp, not "pgn" (in pgway.json:1)',
   ],
   [
     { uploadHandlers: ['cvs'] },
-    'uploadOptions.uploadHandlers[0]: must be one of large_object, file_system, csv, excel (did you mean csv?), not "cvs" (in pgway.json:1)',
+    'uploadOptions.uploadHandlers[0]: must be one of "large_object", "file_system", "csv", "excel", not "cvs"; did you mean "csv"? (in pgway.json:1)',
   ],
   [
     { maxFileSizes: 1 },
-    'uploadOptions.maxFileSizes: unknown; did you mean uploadOptions.maxFileSize? (in pgway.json:1)',
+    'uploadOptions.maxFileSizes: unknown option; did you mean uploadOptions.maxFileSize? (in pgway.json:1)',
   ],
 ])('%j is reported', async (section, issue) => {
   await expect(optionsOf(section)).rejects.toMatchObject({ issues: [issue] } satisfies Partial<ConfigurationError>);

@@ -65,7 +65,10 @@ export interface RateLimitOptions {
 
 /** The keys of the issuer, read from its JWKS document. */
 export interface JwksOptions {
-  /** The URL of the document: https; http for loopback addresses, and for other hosts outside production. */
+  /**
+   * The URL of the public keys of the issuer (JWKS): https; http for loopback addresses, and for other hosts outside
+   * production.
+   */
   readonly url: string;
   /** The algorithms of the keys. */
   readonly algorithms?: readonly ('RS256' | 'ES256')[];

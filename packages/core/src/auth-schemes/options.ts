@@ -3,6 +3,7 @@ import {
   arrayOf,
   boolean,
   callback,
+  hidden,
   implementation,
   integer,
   jsonObject,
@@ -119,7 +120,7 @@ export const jwksOptions: OptionGroup<JwksOptions> = optionGroup<JwksOptions>(
   {
     url: requiredOption(
       string,
-      'The URL of the document: https; http for loopback addresses, and for other hosts outside production.',
+      'The URL of the public keys of the issuer (JWKS): https; http for loopback addresses, and for other hosts outside production.',
     ),
     algorithms: option(arrayOf(oneOf('RS256', 'ES256')), ['RS256', 'ES256'], 'The algorithms of the keys.'),
     timeout: option(number({ above: 0, max: 300 }), 5, 'Seconds before the request times out.'),
@@ -166,7 +167,7 @@ const keyMembers: OptionGroup<KeyMembers> = optionGroup<KeyMembers>(
       'The secret of HS256, at least 32 bytes; text counts as UTF-8.',
     ),
     pem: optionalOption(secret, 'A public key, a private key or a certificate (PEM).'),
-    jwk: optionalOption(jsonObject, 'A key in JSON (JWK).'),
+    jwk: optionalOption(hidden(jsonObject), 'A key in JSON (JWK).'),
     id: optionalOption(nonEmptyString, 'The `kid` of its tokens. Absent: the `kid` of the JWK.'),
   },
   {
@@ -174,7 +175,7 @@ const keyMembers: OptionGroup<KeyMembers> = optionGroup<KeyMembers>(
     check: (key) =>
       keyForms.filter((form) => key[form] !== undefined).length === 1
         ? []
-        : [{ member: null, message: 'must have one of secret, pem and jwk' }],
+        : [{ path: [], message: 'must have one of secret, pem and jwk' }],
   },
 );
 

@@ -1,3 +1,4 @@
+import { describeFaults } from '../validation/fault.ts';
 import { pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 
@@ -44,8 +45,8 @@ const form = /^[A-Za-z0-9+/]{64}$/;
  * @throws RangeError that names an invalid option
  */
 export function createPasswordHasher(options: PasswordHasherOptions = {}): PasswordHasher {
-  const faults = hasherOptions.validate(options, '');
-  if (faults.length > 0) throw new RangeError(`createPasswordHasher: ${faults.join('\n')}`);
+  const faults = hasherOptions.validate(options, []);
+  if (faults.length > 0) throw new RangeError(`createPasswordHasher: ${describeFaults(faults)}`);
   const { maxQueued = 50, rounds = 600_000 } = options;
   const { concurrency } = options;
   const hashing = createQueue(concurrency ?? 1, maxQueued, 'Too many passwords are hashed at once');

@@ -1,3 +1,4 @@
+import { describeFault, type Path } from '../validation/fault.ts';
 import { displayIdentifier } from '../catalog/quote.ts';
 import { resolveTypes } from '../catalog/resolve-types.ts';
 import type { Routine, RoutineParameter, RoutineResult } from '../catalog/routine.ts';
@@ -73,14 +74,20 @@ const forms = objectOf({ values: nonEmptyString, row: columns, rows: columns });
 const result = {
   ...forms,
   expected: 'an object with values, row or rows',
-  validate: (value: unknown, path: string) => {
+  validate: (value: unknown, path: Path) => {
     const faults = forms.validate(value, path);
     if (faults.length > 0) return faults;
     const given = Object.entries(value as object);
-    if (given.length !== 1) return [`${path}: must have exactly one of values, row and rows`];
+    if (given.length !== 1) return [{ path, message: 'must have exactly one of values, row and rows' }];
     return given.flatMap(([form, type]) =>
       typeof type === 'object' && Object.keys(type as object).length === 0
-        ? [`${path}.${form}: has no columns; name them, or use void for a query without a result`]
+        ? [
+            {
+              path: [...path, form],
+              message: 'has no columns',
+              hint: 'name them, or use void for a query without a result',
+            },
+          ]
         : [],
     );
   },
@@ -105,11 +112,11 @@ const definitionValidator = objectOf(definitionValidators, ['name', 'query']);
 
 /** @throws StartError with one line for each fault */
 function validateDefinition(definition: RoutineDefinition): void {
-  const faults = definitionValidator.validate(definition, '');
+  const faults = definitionValidator.validate(definition, []);
   if (faults.length === 0) return;
   const name: unknown = (definition as Partial<RoutineDefinition> | null | undefined)?.name;
   const label = typeof name === 'string' ? `defineRoutine ${JSON.stringify(name)}` : 'defineRoutine';
-  throw new StartError(faults.map((fault) => `${label}: ${fault}`).join('\n'));
+  throw new StartError(faults.map((fault) => `${label}: ${describeFault(fault)}`).join('\n'));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { describeFaults } from '../validation/fault.ts';
 import type { IncomingMessage } from 'node:http';
 import { FetchRequest } from '../adapters/fetch.ts';
 import { NodeRequest } from '../adapters/node.ts';
@@ -95,8 +96,8 @@ export function hostAuthentication({
   return {
     authenticate: (request) => identify(convert(request)),
     authorize: async (request, options = {}) => {
-      const faults = authorizeOptions.validate(options, '');
-      if (faults.length > 0) throw new TypeError(`authorize: ${faults.join('; ')}`);
+      const faults = authorizeOptions.validate(options, []);
+      if (faults.length > 0) throw new TypeError(`authorize: ${describeFaults(faults, '; ')}`);
       const { caller } = await authorize([signedInCaller(options.roles ?? [])], convert(request), access);
       return caller!;
     },
@@ -117,8 +118,8 @@ export function hostAuthentication({
       return { token, headers: pairs(headers) };
     },
     signIn: async (request, claims, options = {}) => {
-      const faults = signInOptions.validate(options, '');
-      if (faults.length > 0) throw new TypeError(`signIn: ${faults.join('; ')}`);
+      const faults = signInOptions.validate(options, []);
+      if (faults.length > 0) throw new TypeError(`signIn: ${describeFaults(faults, '; ')}`);
       const { scheme: name } = options;
       const scheme = selectScheme(login, name ?? null, 'signIn');
       if (!scheme?.signIn) throw noScheme(name);

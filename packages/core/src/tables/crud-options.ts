@@ -1,3 +1,4 @@
+import { describeFaults } from '../validation/fault.ts';
 import { filterOptions } from '../catalog/options.ts';
 import type { Dialect, Routine } from '../catalog/routine.ts';
 import type { Filters } from '../catalog/options.ts';
@@ -8,6 +9,7 @@ import {
   option,
   optionGroup,
   type OptionGroup,
+  type OptionTable,
   partOf,
   withDefaults,
 } from '../validation/option.ts';
@@ -80,6 +82,14 @@ export const postgrestOptions: OptionGroup<PostgrestOptions> = optionGroup<Postg
   },
 );
 
+/** The filters of the gateway, for tables. */
+const tableFilters = Object.fromEntries(
+  Object.entries(filterOptions.options).map(([name, filter]) => {
+    const rule = filter.description.replace('routine', 'table').replace(/\.$/, '');
+    return [name, { ...filter, description: `${rule}; null: as the filter of the gateway.` }];
+  }),
+) as unknown as OptionTable<Filters>;
+
 export const crudOptions: OptionGroup<CrudOptions> = optionGroup<CrudOptions>(
   'CrudOptions',
   'Tables and views as endpoints (CRUD). Each filter that is not null replaces the filter of the gateway of that name.',
@@ -94,7 +104,7 @@ export const crudOptions: OptionGroup<CrudOptions> = optionGroup<CrudOptions>(
       null,
       'Which tables become endpoints; null: the value of `gateway.commentsMode`.',
     ),
-    ...filterOptions.options,
+    ...tableFilters,
     returningUrlPattern: urlPattern('{0}/returning', 'operations that return the affected rows'),
     onConflictDoNothingUrlPattern: urlPattern(
       '{0}/on-conflict-do-nothing',
@@ -155,8 +165,8 @@ export const crudOptions: OptionGroup<CrudOptions> = optionGroup<CrudOptions>(
 
 /** @throws RangeError that names the invalid option */
 export function resolveCrudOptions(options: CrudOptions): ResolvedCrudOptions {
-  const faults = crudOptions.validate(options, '');
-  if (faults.length > 0) throw new RangeError(`crudSource: ${faults.join('\n')}`);
+  const faults = crudOptions.validate(options, []);
+  if (faults.length > 0) throw new RangeError(`crudSource: ${describeFaults(faults)}`);
   const all = withDefaults(crudOptions, options);
   const { crudTypes, query, listingLimits: limits, postgrest, ...rest } = all;
   return {

@@ -36,21 +36,24 @@ export interface CrudOptions {
       )[];
   /** Which tables become endpoints; null: the value of `gateway.commentsMode`. */
   readonly commentsMode?: 'onlyWithHttpTag' | 'parseAll' | 'ignore' | null;
-  /** Publish routines of these schemas only. */
+  /** Publish tables of these schemas only; null: as the filter of the gateway. */
   readonly includeSchemas?: readonly string[] | null;
-  /** Publish no routine of these schemas. */
+  /** Publish no table of these schemas; null: as the filter of the gateway. */
   readonly excludeSchemas?: readonly string[] | null;
-  /** Publish routines of these names only. */
+  /** Publish tables of these names only; null: as the filter of the gateway. */
   readonly includeNames?: readonly string[] | null;
-  /** Publish no routine of these names. */
+  /** Publish no table of these names; null: as the filter of the gateway. */
   readonly excludeNames?: readonly string[] | null;
-  /** Publish only routines whose schema is `SIMILAR TO` this pattern, for example `app_%`. */
+  /**
+   * Publish only tables whose schema is `SIMILAR TO` this pattern, for example `app_%`; null: as the filter of the
+   * gateway.
+   */
   readonly schemaSimilarTo?: string | null;
-  /** Publish no routine whose schema is `SIMILAR TO` this pattern. */
+  /** Publish no table whose schema is `SIMILAR TO` this pattern; null: as the filter of the gateway. */
   readonly schemaNotSimilarTo?: string | null;
-  /** Publish only routines whose name is `SIMILAR TO` this pattern. */
+  /** Publish only tables whose name is `SIMILAR TO` this pattern; null: as the filter of the gateway. */
   readonly nameSimilarTo?: string | null;
-  /** Publish no routine whose name is `SIMILAR TO` this pattern. */
+  /** Publish no table whose name is `SIMILAR TO` this pattern; null: as the filter of the gateway. */
   readonly nameNotSimilarTo?: string | null;
   /**
    * The path of operations that return the affected rows; `{0}` is replaced by the path of the table. Default

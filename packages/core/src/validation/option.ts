@@ -2,7 +2,8 @@
  * Options of the host: each is declared once, in a table of its group, with type, default and description. Types in TypeScript
  * (`npm run options` writes them), validation, defaults, JSON Schema, `--help` and the reference are derived from the table.
  */
-import type { Check, Schema } from './schema.ts';
+import type { Fault } from './fault.ts';
+import type { Schema } from './schema.ts';
 import { objectOf, type OptionValidators, type TypeSource, type Validator } from './validators.ts';
 
 export interface Option<in out Value> extends Validator<Value> {
@@ -23,6 +24,7 @@ export interface OptionGroup<in out Group> extends Validator<Group> {
   readonly name: string;
   readonly description: string;
   readonly options: OptionTable<Group>;
+  readonly check: Check;
   /** Whether the members of the interface are optional; otherwise it has the options with their defaults applied. */
   readonly isPartial: boolean;
 }
@@ -42,9 +44,11 @@ export function optionalOption<Value>(type: Validator<Value>, description: strin
   return { ...type, description, isRequired: false };
 }
 
+/** Returns the faults of an object whose members are valid by themselves; their paths begin in the object. */
+export type Check = (value: Readonly<Record<string, unknown>>) => readonly Fault[];
+
 interface GroupForm {
   readonly isPartial?: boolean;
-  /** Faults of members that are valid by themselves. */
   readonly check?: Check;
 }
 
@@ -67,17 +71,24 @@ export function optionGroup<Group>(
     name,
     description,
     options,
+    check,
     isPartial,
     source,
-    schema: { ...groupSchema(description, table), required, check },
+    schema: groupSchema(description, table, required),
     validate: (value, path) => {
       const faults = members.validate(value, path);
-      return faults.length > 0 ? faults : checkFaults(check, value as Readonly<Record<string, unknown>>, path);
+      if (faults.length > 0) return faults;
+      const found = check(value as Readonly<Record<string, unknown>>);
+      return found.map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
     },
   };
 }
 
-function groupSchema(description: string, table: Readonly<Record<string, Option<never>>>): Schema {
+function groupSchema(
+  description: string,
+  table: Readonly<Record<string, Option<never>>>,
+  required: readonly string[],
+): Schema {
   const entries = Object.entries(table).flatMap(([name, { schema, default: byDefault, description: text }]) =>
     schema === null
       ? []
@@ -87,13 +98,9 @@ function groupSchema(description: string, table: Readonly<Record<string, Option<
     type: 'object',
     description,
     properties: Object.fromEntries(entries),
+    ...(required.length === 0 ? {} : { required }),
     additionalProperties: false,
   };
-}
-
-function checkFaults(check: Check, value: Readonly<Record<string, unknown>>, path: string): readonly string[] {
-  const before = path === '' ? '' : `${path}.`;
-  return check(value).map(({ member, message }) => `${member === null ? path : `${before}${member}`}: ${message}`);
 }
 
 /** The members of a group that have a default, with these defaults. */

@@ -17,23 +17,7 @@ export interface Schema {
   readonly description?: string;
   /** Whether messages must not show the value. */
   readonly writeOnly?: boolean;
-  /** Not of JSON Schema: what a message says of a text that does not match `pattern`. */
-  readonly rule?: string;
-  /** Not of JSON Schema: returns what is wrong with a key of a map, or null. */
-  readonly keyFault?: (key: string) => string | null;
-  /** Not of JSON Schema: returns the faults of a value whose members are valid by themselves. */
-  readonly check?: Check;
 }
-
-/** A fault of a member; `member` is null for the object as a whole. */
-export interface MemberFault {
-  readonly member: string | null;
-  /** What is wrong, as in `is missing; partitionBy header needs it`. */
-  readonly message: string;
-}
-
-/** Checks an object whose members are valid by themselves. */
-export type Check = (value: Readonly<Record<string, unknown>>) => readonly MemberFault[];
 
 const nullSchema: Schema = { type: 'null' };
 

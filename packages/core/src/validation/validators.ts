@@ -1,3 +1,4 @@
+import { type Fault, formatPath, type Path, withoutValue } from './fault.ts';
 import { nearestName } from './suggestion.ts';
 import { containerSchema, nullableSchema, type Schema, unionSchema } from './schema.ts';
 
@@ -14,8 +15,7 @@ export interface Validator<in out Value> {
   readonly expected: string;
   /** The runtime types of the values, by which a union selects its member. */
   readonly runtimeTypes: readonly RuntimeType[];
-  /** Returns one message for each fault; each begins with the path of the faulty value. */
-  readonly validate: (value: unknown, path: string) => readonly string[];
+  readonly validate: (value: unknown, path: Path) => readonly Fault[];
   /** The TypeScript type of the values, and the modules of the names in it, by name. */
   readonly source: TypeSource;
   /** The JSON Schema of the values; null: they are objects or functions of the host, which a file cannot contain. */
@@ -82,7 +82,7 @@ function ofType<Value>(
     validate: (value, path) =>
       runtimeType(value) === type && isAllowed(value as never)
         ? []
-        : [`${path}: must be ${expected}, not ${display(value)}`],
+        : [{ path, message: `must be ${expected}`, shown: display(value) }],
   };
 }
 
@@ -109,15 +109,38 @@ export function boundedText(maxLength: number): Validator<string> {
 
 /** A text that matches a pattern. @param rule what is expected, after `must be` */
 export function matching(pattern: RegExp, rule: string): Validator<string> {
-  const schema: Schema = { type: 'string', pattern: pattern.source, rule: `must be ${rule}` };
+  const schema: Schema = { type: 'string', pattern: pattern.source };
   return ofType(rule, { ...text, schema, isAllowed: (value: string) => pattern.test(value) });
 }
 
-/** A text that messages must not show. */
-export const secret: Validator<string> = {
-  ...ofType('text', { ...text, schema: { type: 'string', minLength: 1, writeOnly: true } }),
-  validate: (value, path) => (typeof value === 'string' ? [] : [`${path}: must be text, not ${describeType(value)}`]),
-};
+/** The same values, without those of which the function returns a fault. */
+export function checked<Value>(
+  validator: Validator<Value>,
+  messageOf: (value: Value) => string | null,
+): Validator<Value> {
+  return {
+    ...validator,
+    validate: (value, path) => {
+      const faults = validator.validate(value, path);
+      const message = faults.length > 0 ? null : messageOf(value as Value);
+      return message === null ? faults : [{ path, message }];
+    },
+  };
+}
+
+/** The same values, which messages must not show. */
+export function hidden<Value>(validator: Validator<Value>): Validator<Value> {
+  return {
+    ...validator,
+    schema: validator.schema === null ? null : { ...validator.schema, writeOnly: true },
+    validate: (value, path) =>
+      validator
+        .validate(value, path)
+        .map((fault) => (typeof value === 'string' ? withoutValue(fault) : { ...fault, shown: describeType(value) })),
+  };
+}
+
+export const secret: Validator<string> = hidden(nonEmptyString);
 
 /** An object of JSON. */
 export const jsonObject: Validator<object> = ofType('an object', {
@@ -134,6 +157,18 @@ function describeType(value: unknown): string {
     number: 'a number',
   };
   return descriptions[type] ?? display(value);
+}
+
+/** @param schema the schema of the values; null when they are not those of a file */
+function wrongType(path: Path, expected: string, value: unknown, schema: Schema | null): Fault {
+  return { path, message: `must be ${expected}`, shown: hasSecrets(schema) ? describeType(value) : display(value) };
+}
+
+/** Whether a text in the place of these values may be a secret. */
+function hasSecrets(schema: Schema | null): boolean {
+  if (schema === null || schema.writeOnly === true || schema.properties !== undefined) return true;
+  const { items, additionalProperties, anyOf = [] } = schema;
+  return [...anyOf, items, additionalProperties].some((inner) => typeof inner === 'object' && hasSecrets(inner));
 }
 
 interface Range {
@@ -190,8 +225,8 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
     validate: (value, path) => {
       if (values.includes(value as Value)) return [];
       const suggestion = typeof value === 'string' ? nearestName(value, values) : null;
-      const hint = suggestion === null ? '' : `; did you mean ${JSON.stringify(suggestion)}?`;
-      return [`${path}: must be one of ${list}, not ${display(value)}${hint}`];
+      const hint = suggestion === null ? {} : { hint: `did you mean ${JSON.stringify(suggestion)}?` };
+      return [{ path, message: `must be one of ${list}`, shown: display(value), ...hint }];
     },
   };
 }
@@ -203,7 +238,9 @@ export function nullable<Value>(validator: Validator<Value>): Validator<Value | 
 
 /** Either of two validators with different runtime types. */
 export function union<First, Second>(first: Validator<First>, second: Validator<Second>): Validator<First | Second> {
-  const expected = `${first.expected}${second.expected === 'null' ? ', or' : ' or'} ${second.expected}`;
+  const schema = unionSchema(first.schema, second.schema);
+  const isEnumeration = second.expected === 'null' || first.expected.includes(' or ');
+  const expected = `${first.expected}${isEnumeration ? ', or' : ' or'} ${second.expected}`;
   return {
     expected,
     runtimeTypes: [...first.runtimeTypes, ...second.runtimeTypes],
@@ -211,12 +248,12 @@ export function union<First, Second>(first: Validator<First>, second: Validator<
       ...first.source.imports,
       ...second.source.imports,
     }),
-    schema: unionSchema(first.schema, second.schema),
+    schema,
     ...(first.table === undefined ? {} : { table: first.table }),
     ...(second.table === undefined ? {} : { table: second.table }),
     validate: (value, path) => {
       const candidates = [first, second].filter((validator) => validator.runtimeTypes.includes(runtimeType(value)));
-      if (candidates.length === 0) return [`${path}: must be ${expected}, not ${describeType(value)}`];
+      if (candidates.length === 0) return [wrongType(path, expected, value, schema)];
       const found = candidates.map((validator) => validator.validate(value, path));
       return found.find((faults) => faults.length === 0) ?? found[0]!;
     },
@@ -228,14 +265,14 @@ const inList = (type: string): string => (/[ |>]/.test(type) ? `(${type})` : typ
 
 export function arrayOf<Item>(item: Validator<Item>): Validator<readonly Item[]> {
   return {
-    expected: 'a list',
+    expected: item.schema?.enum === undefined ? 'a list' : `a list of ${item.schema.enum.join(', ')}`,
     runtimeTypes: ['list'],
     source: source(`readonly ${inList(item.source.text)}[]`, item.source.imports),
     schema: item.schema === null ? null : containerSchema(item.schema, (items) => ({ type: 'array', items })),
     validate: (value, path) =>
       Array.isArray(value)
-        ? value.flatMap((element, index) => item.validate(element, `${path}[${index}]`))
-        : [`${path}: must be a list, not ${describeType(value)}`],
+        ? value.flatMap((element, index) => item.validate(element, [...path, index]))
+        : [wrongType(path, 'a list', value, item.schema)],
   };
 }
 
@@ -254,13 +291,13 @@ export function recordOf<Item>(
     schema:
       item.schema === null
         ? null
-        : containerSchema(item.schema, (additionalProperties) => ({ type: 'object', additionalProperties, keyFault })),
+        : containerSchema(item.schema, (additionalProperties) => ({ type: 'object', additionalProperties })),
     validate: (value, path) => {
-      if (runtimeType(value) !== 'object') return [`${path}: must be an object, not ${describeType(value)}`];
+      if (runtimeType(value) !== 'object') return [wrongType(path, 'an object', value, item.schema)];
       return Object.entries(value as object).flatMap(([key, member]) => {
-        const at = `${path}[${JSON.stringify(key)}]`;
-        const fault = keyFault(key);
-        return fault === null ? item.validate(member, at) : [`${at}: ${fault}`];
+        const at = [...path, key];
+        const message = keyFault(key);
+        return message === null ? item.validate(member, at) : [{ path: at, message }];
       });
     },
   };
@@ -293,10 +330,10 @@ export function objectWithMethods<Value>(...methods: readonly (keyof Value & str
     schema: null,
     validate: (value, path) => {
       if (runtimeType(value) !== 'object' && runtimeType(value) !== 'function') {
-        return [`${path}: must be an object, not ${describeType(value)}`];
+        return [wrongType(path, 'an object', value, null)];
       }
       const missing = methods.filter((method) => typeof (value as Record<string, unknown>)[method] !== 'function');
-      return missing.map((method) => `${path}: has no method ${method}`);
+      return missing.map((method) => ({ path, message: `has no method ${method}` }));
     },
   };
 }
@@ -321,30 +358,32 @@ function memberFaults(
   table: Readonly<Record<string, Validator<never>>>,
   required: readonly string[],
   value: unknown,
-  path: string,
-): readonly string[] {
-  if (runtimeType(value) !== 'object')
-    return [`${path || 'options'}: must be an object of options, not ${describeType(value)}`];
-  const before = path === '' ? '' : `${path}.`;
+  path: Path,
+): readonly Fault[] {
+  if (runtimeType(value) !== 'object') return [wrongType(path, 'an object of options', value, null)];
   const entries = Object.entries(value as object).filter(([, member]) => member !== undefined);
   const missing = required.filter((name) => entries.every(([key]) => key !== name));
   return [
-    ...missing.map((name) => `${before}${name}: is missing; it must be ${table[name]!.expected}`),
-    ...entries.flatMap(([key, member]) =>
-      Object.hasOwn(table, key)
-        ? table[key]!.validate(member, `${before}${key}`)
-        : [`${before}${key}: unknown option${hintFor(key, before, table)}`],
-    ),
+    ...missing.map((name) => ({
+      path: [...path, name],
+      message: 'is missing',
+      hint: `it must be ${table[name]!.expected}`,
+    })),
+    ...entries.flatMap(([key, member]) => {
+      const at = [...path, key];
+      if (Object.hasOwn(table, key)) return table[key]!.validate(member, at);
+      return [{ path: at, message: 'unknown option', hint: hintFor(key, path, table), isUnknown: true } as const];
+    }),
   ];
 }
 
 /** Suggests an option of the same group first, then one of a nested group. */
-function hintFor(key: string, before: string, table: Readonly<Record<string, Validator<never>>>): string {
+function hintFor(key: string, path: Path, table: Readonly<Record<string, Validator<never>>>): string {
   const near = nearestName(key, Object.keys(table));
-  if (near !== null) return `; did you mean ${before}${near}?`;
+  if (near !== null) return `did you mean ${formatPath([...path, near])}?`;
   for (const [name, { table: nested }] of Object.entries(table)) {
     const inner = nested === undefined ? null : nearestName(key, Object.keys(nested));
-    if (inner !== null) return `; did you mean ${before}${name}.${inner}?`;
+    if (inner !== null) return `did you mean ${formatPath([...path, name, inner])}?`;
   }
-  return before === '' ? '; remove it' : `; ${before.slice(0, -1)} takes ${Object.keys(table).join(', ')}`;
+  return path.length === 0 ? 'remove it' : `${formatPath(path)} takes ${Object.keys(table).join(', ')}`;
 }

@@ -207,8 +207,8 @@ test.each<[unknown, string]>([
   ],
   [
     { name: 'people', query: 'select 1', parameters: { age: { typ: 'int4' } } },
-    `defineRoutine "people": parameters["age"].type: is missing; it must be text that is not empty
-defineRoutine "people": parameters["age"].typ: unknown option; did you mean parameters["age"].type?`,
+    `defineRoutine "people": parameters.age.type: is missing; it must be text that is not empty
+defineRoutine "people": parameters.age.typ: unknown option; did you mean parameters.age.type?`,
   ],
   [
     { name: 'people', query: 'select 1', parameters: ['int4'] },
@@ -216,7 +216,7 @@ defineRoutine "people": parameters["age"].typ: unknown option; did you mean para
   ],
   [
     { name: 'people', query: 'select 1', returns: { row: 'int4' } },
-    'defineRoutine "people": returns.row: must be an object, not text',
+    'defineRoutine "people": returns.row: must be an object, not "int4"',
   ],
   [
     { name: 'people', query: 'select 1', returns: { row: { id: 'int4' }, values: 'int4' } },

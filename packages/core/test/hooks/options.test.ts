@@ -70,15 +70,15 @@ describe('createGateway rejects', () => {
     ],
     [
       { uploadOptions: { uploadHandlers: { large_object: 1 } } },
-      'uploadOptions.uploadHandlers["large_object"]: must be a function, not 1',
+      'uploadOptions.uploadHandlers.large_object: must be a function, not 1',
     ],
     [
       { uploadOptions: { uploadHandlers: { ['__proto__']: () => ({}) } } },
-      'uploadOptions.uploadHandlers["__proto__"]: must be a name of letters, digits, - and _ that begins with a letter',
+      'uploadOptions.uploadHandlers.__proto__: must be a name of letters, digits, - and _ that begins with a letter',
     ],
     [
       { uploadOptions: { uploadHandlers: { on: () => ({}) } } },
-      'uploadOptions.uploadHandlers["on"]: is a word of the annotation upload; use another name',
+      'uploadOptions.uploadHandlers.on: is a word of the annotation upload; use another name',
     ],
     [
       { uploadOptions: { uploadHandlers: { large_object: () => ({}), 'Large-Object': () => ({}) } } },
@@ -106,7 +106,7 @@ describe('createGateway rejects', () => {
     // Types.
     [{ requiresAuthorization: 'yes' }, 'requiresAuthorization: must be true or false, not "yes"'],
     [{ requiresAuthorization: null }, 'requiresAuthorization: must be true or false, not null'],
-    [{ includeSchemas: 'public' }, 'includeSchemas: must be a list, or null, not text'],
+    [{ includeSchemas: 'public' }, 'includeSchemas: must be a list, or null, not "public"'],
     [{ includeSchemas: ['a', 1] }, 'includeSchemas[1]: must be text that is not empty, not 1'],
     [{ maxBodySize: '1MB' }, 'maxBodySize: must be a whole number from 0 to 1073741824, not "1MB"'],
     [{ nameConverter: 'none' }, 'nameConverter: must be a function, not "none"'],
@@ -118,7 +118,7 @@ describe('createGateway rejects', () => {
     [{ authentication: 'cookie' }, 'authentication: must be an object of options, not text'],
     [
       { authentication: { cookie: 'yes' } },
-      'authentication.cookie: must be true or false or an object of options, not text',
+      'authentication.cookie: must be true or false, or an object of options, not text',
     ],
     [
       { authentication: { schemes: [{}] } },
@@ -132,11 +132,11 @@ describe('createGateway rejects', () => {
     [{ commandTimeout: Number.NaN }, 'commandTimeout: must be a number from 0 to 86400, not NaN'],
     ...[0, 101, 600, 404.5, '404'].map((status): readonly [object, string] => [
       { postgreSqlErrorCodeToHttpStatusCodeMapping: { P0001: status } },
-      `postgreSqlErrorCodeToHttpStatusCodeMapping["P0001"]: must be a whole number from 200 to 599, not ${JSON.stringify(status)}`,
+      `postgreSqlErrorCodeToHttpStatusCodeMapping.P0001: must be a whole number from 200 to 599, not ${JSON.stringify(status)}`,
     ]),
     [
       { postgreSqlErrorCodeToHttpStatusCodeMapping: { unique_violation: 409 } },
-      'postgreSqlErrorCodeToHttpStatusCodeMapping["unique_violation"]: must be an SQLSTATE of five characters, or a class of two',
+      'postgreSqlErrorCodeToHttpStatusCodeMapping.unique_violation: must be an SQLSTATE of five characters, or a class of two',
     ],
   ];
 
@@ -168,12 +168,12 @@ describe('createGateway rejects', () => {
     expect(failure).toBe(
       [
         'connectionString: must be text, not a list',
-        'connectionStrings["other"]: must be text, not an object',
-        'customRequestHeaders["x-key"][0]: must be text, not a number',
-        'customRequestHeaders["x-key"][1]: must be text, not an object',
-        'authentication.basic.hash: must be text, or null, not a number',
-        'authentication.dataProtection.secret: must be text, or null, not a list',
-        'authentication.jwt.keys[0].secret: must be text or an object, not a number',
+        'connectionStrings.other: must be text that is not empty, not an object',
+        'customRequestHeaders.x-key[0]: must be text that is not empty, not a number',
+        'customRequestHeaders.x-key[1]: must be text that is not empty, not an object',
+        'authentication.basic.hash: must be text that is not empty, or null, not a number',
+        'authentication.dataProtection.secret: must be text that is not empty, or null, not a list',
+        'authentication.jwt.keys[0].secret: must be text that is not empty or an object, not a number',
       ].join('\n'),
     );
   });
@@ -220,6 +220,6 @@ describe('crudSource and createPasswordHasher check their options too', () => {
 /** The compiler checks the tables against the types; this test checks them at run time. */
 test('each default is a valid value', () => {
   const { connectionString: _, ...options } = gatewayOptions.options;
-  const faults = Object.entries(options).flatMap(([name, option]) => option.validate(option.default, name));
+  const faults = Object.entries(options).flatMap(([name, option]) => option.validate(option.default, [name]));
   expect(faults).toEqual([]);
 });

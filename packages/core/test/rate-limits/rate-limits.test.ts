@@ -333,20 +333,20 @@ describe('comments and options', () => {
         (error: Error) => error.message,
       );
     expect(await start(invalid)).toMatchInlineSnapshot(`
-      "rateLimits.policies["none"]: is a word of the annotation rate_limit; use another name
+      "rateLimits.policies.none: is a word of the annotation rate_limit; use another name
       rateLimits.policies["a b"]: must be a name of at most 64 letters, digits, - and _ that begins with a letter, as comments use it
-      rateLimits.policies["empty"].type: is missing; it must be one of "fixed-window", "sliding-window", "token-bucket", "concurrency"
-      rateLimits.policies["empty"].limit: is missing; it must be a whole number from 1 to 1000000
-      rateLimits.policies["type"].type: must be one of "fixed-window", "sliding-window", "token-bucket", "concurrency", not "fixed"
-      rateLimits.policies["type"].limit: must be a whole number from 1 to 1000000, not 0
-      rateLimits.policies["type"].window: must be a whole number from 1 to 86400, not 0.5
-      rateLimits.policies["type"].partitionBy: must be one of "address", "user", "header", "none", not "ip"
-      rateLimits.policies["type"].header: must be the name of a header, such as X-API-Key, not ""
-      rateLimits.policies["parallel"].window: must be absent for a concurrency policy
-      rateLimits.policies["header"].header: is missing; partitionBy header needs it
-      rateLimits.policies["unused"].header: must be absent without partitionBy header
-      rateLimits.policies["token"].header: must be the name of a header, such as X-API-Key, not "x key"
-      rateLimits.defaultPolicy: must be text that is not empty, or null, not a number
+      rateLimits.policies.empty.type: is missing; it must be one of "fixed-window", "sliding-window", "token-bucket", "concurrency"
+      rateLimits.policies.empty.limit: is missing; it must be a whole number from 1 to 1000000
+      rateLimits.policies.type.type: must be one of "fixed-window", "sliding-window", "token-bucket", "concurrency", not "fixed"
+      rateLimits.policies.type.limit: must be a whole number from 1 to 1000000, not 0
+      rateLimits.policies.type.window: must be a whole number from 1 to 86400, not 0.5
+      rateLimits.policies.type.partitionBy: must be one of "address", "user", "header", "none", not "ip"
+      rateLimits.policies.type.header: must be the name of a header, such as X-API-Key, not ""
+      rateLimits.policies.parallel.window: must be absent for a concurrency policy
+      rateLimits.policies.header.header: is missing; partitionBy header needs it
+      rateLimits.policies.unused.header: must be absent without partitionBy header
+      rateLimits.policies.token.header: must be the name of a header, such as X-API-Key, not "x key"
+      rateLimits.defaultPolicy: must be text that is not empty, or null, not 1
       rateLimits.store: has no method acquire
       rateLimits.store: has no method release
       rateLimits.store: has no method close

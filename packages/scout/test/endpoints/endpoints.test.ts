@@ -226,7 +226,7 @@ test('invalid settings are errors of the server: exit code 2', async () => {
   expect({ code, stderr }).toMatchInlineSnapshot(`
     {
       "code": 2,
-      "stderr": "pgscout: gateway.urlPathPrefx: unknown; did you mean gateway.urlPathPrefix? (in pgway.json:2)
+      "stderr": "pgscout: gateway.urlPathPrefx: unknown option; did you mean gateway.urlPathPrefix? (in pgway.json:2)
     ",
     }
   `);

@@ -1,6 +1,5 @@
 /** Settings that are valid by themselves and contradict each other, or need one another. */
 import { GeneratorError } from '@pgway/generators';
-import { nearestName } from '@pgway/core/internal';
 import { generateFileSets } from '../generated-files.ts';
 import { isLoopbackHost } from '../http/address.ts';
 import type { Configuration } from './schema.ts';
@@ -14,7 +13,6 @@ export function contradictions(configuration: Configuration): readonly string[] 
     ...tenantIssues(configuration),
     ...listingIssues(configuration.crud.listingLimits),
     ...broadcastIssues(configuration.events),
-    ...rateLimitIssues(configuration.rateLimits),
     ...databaseRoleIssues(configuration.authentication),
     ...jwtIssues(configuration),
     ...dataProtectionIssues(configuration.dataProtection),
@@ -59,13 +57,6 @@ function broadcastIssues({ broadcast, redisUrl }: Configuration['events']): read
   return broadcast === 'redis' && redisUrl === null
     ? ['events.redisUrl: missing; events.broadcast redis needs it']
     : [];
-}
-
-function rateLimitIssues({ policies, defaultPolicy }: Configuration['rateLimits']): readonly string[] {
-  if (defaultPolicy === null || Object.hasOwn(policies, defaultPolicy)) return [];
-  const near = nearestName(defaultPolicy, Object.keys(policies));
-  const hint = near === null ? 'define it in rateLimits.policies' : `did you mean ${JSON.stringify(near)}?`;
-  return [`rateLimits.defaultPolicy: no policy is named ${JSON.stringify(defaultPolicy)}; ${hint}`];
 }
 
 function databaseRoleIssues({ databaseRole }: Configuration['authentication']): readonly string[] {

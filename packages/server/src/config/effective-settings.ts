@@ -1,6 +1,7 @@
 /** The settings that take effect, with their places, for `pgway config`. */
 import type { LoadedConfiguration } from './load.ts';
-import { type Path, valueAt } from './path.ts';
+import type { Path } from '@pgway/core/internal';
+import { valueAt } from './path.ts';
 import { isSecretAt, settings } from './settings.ts';
 
 export interface EffectiveSetting {

@@ -2,7 +2,8 @@
 import { createTextEncryption, type TextEncryption, type TextEncryptionOptions } from '@pgway/core/internal';
 import { isTree, type Layer, type Tree } from './layers.ts';
 import { settings } from './settings.ts';
-import { formatPath, type Path, valueAt } from './path.ts';
+import { formatPath, type Path } from '@pgway/core/internal';
+import { valueAt } from './path.ts';
 import { placeOf } from './validate.ts';
 
 /** The start of an encrypted value. */

@@ -1,7 +1,7 @@
 import { JsonTextError, parseJsonText } from './json-text.ts';
 import type { Environment } from './environment.ts';
 import { isTree, type Layer, type Tree } from './layers.ts';
-import { formatPath, type Path } from './path.ts';
+import { formatPath, type Path } from '@pgway/core/internal';
 import { parseSetting, settings } from './settings.ts';
 import { substitute } from './substitute.ts';
 

@@ -1,7 +1,5 @@
-import { z } from 'zod';
+import type { Schema } from '@pgway/core/internal';
 import { configurationSchema } from './schema.ts';
 
-/** The JSON Schema (draft 2020-12) of the configuration file. In the published package it is a constant, because it takes time to compute. */
-export const configurationJsonSchema: z.core.JSONSchema.BaseSchema = z.toJSONSchema(configurationSchema, {
-  io: 'input',
-});
+/** The JSON Schema (draft 2020-12) of the configuration file. */
+export const configurationJsonSchema: Schema = configurationSchema.schema!;

@@ -3,7 +3,7 @@
  * for some errors and accepts equal keys.
  */
 import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import type { Path } from './path.ts';
+import type { Path } from '@pgway/core/internal';
 
 /** A syntax error in JSON text. */
 export class JsonTextError extends Error {

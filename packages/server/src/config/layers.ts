@@ -1,7 +1,7 @@
 /** The layers of a configuration before validation: environment and command line; `file-layer.ts` has those of files. */
 import type { Environment } from './environment.ts';
 import { otelSettings } from './otel-variables.ts';
-import { formatPath, type Path } from './path.ts';
+import { formatPath, type Path } from '@pgway/core/internal';
 import { normalizeKey, parseSetting, sections, settings, variableName } from './settings.ts';
 import { didYouMean } from './suggestion.ts';
 

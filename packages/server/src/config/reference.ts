@@ -1,6 +1,7 @@
 /** Generates the reference page and the JSON Schema from the configuration schema. */
 import { describeValues, sections, variableName } from './settings.ts';
 import type { Section, Setting } from './settings.ts';
+import type { Schema } from '@pgway/core/internal';
 import { configurationJsonSchema } from './json-schema.ts';
 
 const introduction = `# Configuration
@@ -46,20 +47,12 @@ export function referencePage(): string {
   return [introduction, ...sections.map(sectionTable)].join('\n');
 }
 
-interface SchemaNode {
-  readonly type?: string;
-  readonly enum?: readonly string[];
-  readonly pattern?: string;
-  readonly anyOf?: readonly SchemaNode[];
-  readonly properties?: Readonly<Record<string, SchemaNode>>;
-}
-
-const variable = { type: 'string', pattern: String.raw`\$\{[A-Za-z_][A-Za-z0-9_]*(:[^}]*)?\}` };
+const variable: Schema = { type: 'string', pattern: String.raw`\$\{[A-Za-z_][A-Za-z0-9_]*(:[^}]*)?\}` };
 /** The keywords that stay beside `anyOf`: editors show them. */
 const shownKeywords = new Set(['default', 'description', 'writeOnly']);
 
 /** Accepts texts with variables, such as `"${PORT:8080}"`, for settings of any type. */
-function withVariables(node: SchemaNode): SchemaNode {
+function withVariables(node: Schema): Schema {
   if (node.properties !== undefined) {
     const members = Object.entries(node.properties).map(([name, member]) => [name, withVariables(member)] as const);
     return { ...node, properties: Object.fromEntries(members) };
@@ -76,7 +69,8 @@ function withVariables(node: SchemaNode): SchemaNode {
 export function jsonSchemaFile(): string {
   // Editors read the two keywords at the end.
   const schema = {
-    ...withVariables(configurationJsonSchema as SchemaNode),
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    ...withVariables(configurationJsonSchema),
     allowComments: true,
     allowTrailingCommas: true,
   };

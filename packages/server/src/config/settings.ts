@@ -1,5 +1,5 @@
 /** The configuration schema as a flat list of settings, for help, reference, environment and command line. */
-import { formatPath, type Path } from './path.ts';
+import { formatPath, type Path, type Schema } from '@pgway/core/internal';
 import { configurationJsonSchema } from './json-schema.ts';
 
 export interface Setting {
@@ -24,20 +24,6 @@ export interface Section {
   readonly settings: readonly Setting[];
 }
 
-interface SchemaNode {
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly string[];
-  readonly anyOf?: readonly SchemaNode[];
-  readonly properties?: Readonly<Record<string, SchemaNode>>;
-  /** The values of a map. */
-  readonly additionalProperties?: SchemaNode | boolean;
-  /** The elements of a list. */
-  readonly items?: SchemaNode;
-  readonly default?: unknown;
-  readonly description?: string;
-  readonly writeOnly?: boolean;
-}
-
 const kinds: Readonly<Record<string, Setting['kind']>> = {
   string: 'text',
   number: 'number',
@@ -47,7 +33,7 @@ const kinds: Readonly<Record<string, Setting['kind']>> = {
   object: 'map',
 };
 
-function toSetting(path: string, node: SchemaNode): Setting {
+function toSetting(path: string, node: Schema): Setting {
   const variants = node.anyOf ?? [node];
   const types = variants.flatMap((variant) => variant.type ?? []);
   const type = types.find((name) => name !== 'null') ?? 'string';
@@ -63,7 +49,7 @@ function toSetting(path: string, node: SchemaNode): Setting {
 }
 
 /** Returns the section of a schema node, followed by the sections within. */
-function readSections(path: string, node: SchemaNode): readonly Section[] {
+function readSections(path: string, node: Schema): readonly Section[] {
   const members = Object.entries(node.properties ?? {})
     .filter(([name]) => name !== '$schema')
     .map(([name, member]) => ({ path: path === '' ? name : `${path}.${name}`, member }));
@@ -79,26 +65,13 @@ function readSections(path: string, node: SchemaNode): readonly Section[] {
   ];
 }
 
-const schemaRoot = configurationJsonSchema as SchemaNode;
-
-export const sections: readonly Section[] = readSections('', {
-  ...schemaRoot,
-  description: 'The database, and the address to listen on.',
-});
+export const sections: readonly Section[] = readSections('', configurationJsonSchema);
 export const settings: readonly Setting[] = sections.flatMap((section) => section.settings);
 
 /** Returns the path of the setting that a value belongs to, as `gateway.includeNames` for `gateway.includeNames[1]`. */
 export function settingAt(path: Path): string {
   const written = formatPath(path);
   return settings.find((setting) => isWithin(written, setting.path))?.path ?? written;
-}
-
-/** Returns the keys that an object of the configuration may have, also one in a map or a list; empty: any key. */
-export function keysAt(path: Path): readonly string[] {
-  return nodesOf(path)
-    .at(-1)!
-    .flatMap(variantsOf)
-    .flatMap(({ properties }) => Object.keys(properties ?? {}));
 }
 
 /** Whether the value at a path is a secret, or a part of one: also a value in a map or a list. */
@@ -109,13 +82,13 @@ export function isSecretAt(path: Path): boolean {
 }
 
 /** Returns the schema nodes of the configuration, and of each key of the path in turn. */
-function nodesOf(path: Path): readonly (readonly SchemaNode[])[] {
-  const levels: (readonly SchemaNode[])[] = [[schemaRoot]];
+function nodesOf(path: Path): readonly (readonly Schema[])[] {
+  const levels: (readonly Schema[])[] = [[configurationJsonSchema]];
   for (const key of path) levels.push(levels.at(-1)!.flatMap((node) => childrenAt(node, key)));
   return levels;
 }
 
-function childrenAt(node: SchemaNode, key: Path[number]): readonly SchemaNode[] {
+function childrenAt(node: Schema, key: Path[number]): readonly Schema[] {
   return variantsOf(node).flatMap(({ properties, additionalProperties, items }) => {
     if (typeof key === 'number') return items ?? [];
     if (properties !== undefined && Object.hasOwn(properties, key)) return properties[String(key)]!;
@@ -123,7 +96,7 @@ function childrenAt(node: SchemaNode, key: Path[number]): readonly SchemaNode[] 
   });
 }
 
-function variantsOf(node: SchemaNode): readonly SchemaNode[] {
+function variantsOf(node: Schema): readonly Schema[] {
   return node.anyOf ?? [node];
 }
 

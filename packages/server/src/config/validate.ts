@@ -1,13 +1,12 @@
-import type { z } from 'zod';
 import { isTree } from './layers.ts';
 import type { Layer, Tree } from './layers.ts';
-import { formatPath, type Path, valueAt } from './path.ts';
-import { closestName, didYouMean } from './suggestion.ts';
+import { describeFault, type Fault, formatPath, type Path, withoutValue } from '@pgway/core/internal';
+import { valueAt } from './path.ts';
+import { didYouMean } from './suggestion.ts';
 import { configurationSchema } from './schema.ts';
+import { resolveSection } from './schema/section.ts';
 import type { Configuration } from './schema.ts';
-import { isSecretAt, keysAt, sections, settingAt, settings } from './settings.ts';
-
-type Issue = z.core.$ZodIssue;
+import { isSecretAt, sections, settingAt, settings } from './settings.ts';
 
 /** The keys of each setting whose value never appears in error messages. */
 const secretPaths = settings.filter((setting) => setting.secret).map((setting) => setting.path.split('.'));
@@ -29,13 +28,10 @@ export function mergeLayers(layers: readonly Layer[]): Tree {
  * @param hidden the paths of values that were encrypted, which issues do not show
  */
 export function validateLayers(layers: readonly Layer[], tree: Tree, hidden: readonly Path[] = []): ValidConfiguration {
-  // Generated validators pay off for many values; a configuration is validated once.
-  const result = configurationSchema.safeParse(tree, { jitless: true });
-  const found = result.success
-    ? []
-    : result.error.issues.flatMap((issue) => issueLines(issue, { tree, layers, hidden }));
+  const faults = configurationSchema.validate(tree, []);
+  const found = faults.map((fault) => issueLine(fault, { tree, layers, hidden }));
   const issues = [...layers.flatMap((layer) => layer.issues), ...found];
-  return { configuration: result.success && issues.length === 0 ? result.data : null, issues };
+  return { configuration: issues.length === 0 ? resolveSection(configurationSchema, tree) : null, issues };
 }
 
 /** Merges sections key by key, and maps of files too. Other values, such as lists, replace each other. */
@@ -64,28 +60,17 @@ interface ValidatedTree {
   readonly hidden: readonly Path[];
 }
 
-function issueLines(issue: Issue, { tree, layers, hidden: encrypted }: ValidatedTree): readonly string[] {
-  const path = formatPath(issue.path);
-  if (issue.code === 'unrecognized_keys') {
-    const parent = path === '' ? '' : `${path}.`;
-    return issue.keys.map((key) => {
-      const whole = `${parent}${key}`;
-      const hint = isSection(issue.path)
-        ? didYouMean(whole, candidatesFor(parent)) || '; --help lists all options'
-        : hintForEntry(key, keysAt(issue.path));
-      return `${whole}: unknown${hint}${placeOf([...issue.path, key], layers)}`;
-    });
+/** Returns the line of a fault, with the place of the value. */
+function issueLine(fault: Fault, { tree, layers, hidden }: ValidatedTree): string {
+  const place = placeOf(fault.path, layers);
+  if (fault.isUnknown === true && isSection(fault.path.slice(0, -1))) {
+    const path = formatPath(fault.path);
+    const hint = didYouMean(path, candidatesFor(formatPath(fault.path.slice(0, -1))));
+    return `${path}: unknown option${hint || '; --help lists all options'}${place}`;
   }
-  const value = valueAt(tree, issue.path);
-  const isSecret = touches(issue.path, secretPaths) || isSecretAt(issue.path) || touches(issue.path, encrypted);
-  const hidden = value === undefined || issue.code === 'invalid_key' || isSecret;
-  const shown = hidden ? '' : `, not ${JSON.stringify(value)}`;
-  return [`${path}: ${describeIssue(issue, value)}${shown}${placeOf(issue.path, layers)}`];
-}
-
-/** The hint for an unknown key of an object in a map or list, which `--help` does not list. */
-function hintForEntry(key: string, keys: readonly string[]): string {
-  return didYouMean(key, keys) || `; use ${keys.join(', ')}`;
+  const isHidden = touches(fault.path, secretPaths) || isSecretAt(fault.path) || touches(fault.path, hidden);
+  const isAbsent = valueAt(tree, fault.path) === undefined;
+  return `${describeFault(isHidden || isAbsent ? withoutValue(fault) : fault)}${place}`;
 }
 
 /** Whether a secret is at the path, above or below it: a section of the wrong type may still contain one. */
@@ -94,42 +79,11 @@ function touches(path: Path, secrets: readonly Path[]): boolean {
 }
 
 /** Returns candidates for an unknown key: keys of the same section first. */
-function candidatesFor(parent: string): readonly string[] {
-  const all = [...settings.map((setting) => setting.path), ...sections.map((section) => section.path).filter(Boolean)];
+function candidatesFor(section: string): readonly string[] {
+  const parent = section === '' ? '' : `${section}.`;
+  const all = [...settings.map((setting) => setting.path), ...sections.map(({ path }) => path).filter(Boolean)];
   const isSibling = (path: string): boolean => path.startsWith(parent) && !path.slice(parent.length).includes('.');
   return [...all.filter(isSibling), ...all.filter((path) => !isSibling(path))];
-}
-
-const expected: Readonly<Record<string, string>> = {
-  string: 'must be a string',
-  number: 'must be a number',
-  int: 'must be an integer',
-  boolean: 'must be true or false',
-  array: 'must be an array of strings',
-  object: 'must be an object',
-  record: 'must be an object',
-};
-
-function describeIssue(issue: Issue, value: unknown): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return expected[issue.expected] ?? `must be ${issue.expected}`;
-    case 'invalid_value': {
-      const choices = issue.values.map(String);
-      const closest = typeof value === 'string' ? closestName(value, choices) : null;
-      return `must be one of ${choices.join(', ')}${closest === null ? '' : ` (did you mean ${closest}?)`}`;
-    }
-    case 'too_small':
-      return issue.origin === 'string'
-        ? 'must not be empty'
-        : `must be ${issue.inclusive === true ? 'at least' : 'more than'} ${issue.minimum}`;
-    case 'too_big':
-      return `must be at most ${issue.maximum}`;
-    case 'invalid_key':
-      return issue.issues.map((inner) => inner.message).join(', ');
-    default:
-      return issue.message;
-  }
 }
 
 /** Names the place of a value, as in ` (in pgway.json:3)`: the last layer that sets it, or the setting that contains it. */

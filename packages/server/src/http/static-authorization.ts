@@ -11,7 +11,7 @@ export interface AccessRule {
 }
 
 export function accessRules({ authorize }: Configuration['staticFiles']): readonly AccessRule[] {
-  return authorize.map(({ path, roles }) => {
+  return authorize.map(({ path, roles = [] }) => {
     const matches = pathTest(path);
     return { matches: (text) => spellings(text).some(matches), roles };
   });

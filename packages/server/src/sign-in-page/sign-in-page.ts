@@ -83,9 +83,9 @@ function returnPathOf({ url = '' }: IncomingMessage, { externalSignIn }: Configu
 }
 
 function providerList({ externalSignIn: { providers, path } }: Configuration, returnPath: string): string {
-  const items = Object.entries(providers).map(([name, { label, preset = name }]) => {
+  const items = Object.entries(providers).map(([name, { label, preset }]) => {
     const address = `${path}/${encodeURIComponent(name)}?return_to=${encodeURIComponent(returnPath)}`;
-    const text = label ?? labelOfPreset(preset) ?? name;
+    const text = label ?? labelOfPreset(preset ?? name) ?? name;
     return `<li><a class="button" href="${escapeHtml(address)}">Continue with ${escapeHtml(text)}</a></li>`;
   });
   return `<ul>\n${items.join('\n')}\n</ul>`;

@@ -45,8 +45,8 @@ setting                    value                             origin
 connectionString           "***"                             pgway.json:3
 port                       9000                              --port
 gateway.includeSchemas     ["a","b"]                         --gateway.includeSchemas
-gateway.poolSize           20                                pgway.json:5
 gateway.connectionStrings  {"reports":"***","other":"***"}   pgway.json:7, pgway.production.json:1
+gateway.poolSize           20                                pgway.json:5
 gateway.strict             true                              PGWAY_GATEWAY_STRICT in .env
 gateway.loggerName         "a\\u001b\\u009b31m"                pgway.json:6
 jwt.jwks.url               "https://u:***@idp.example/keys"  pgway.json:9
@@ -134,6 +134,6 @@ test('an invalid configuration: all errors, and exit code 2', async () => {
     code: 2,
     stdout: '',
     stderr:
-      'pgway: the configuration has 2 errors:\n  port: must be a number, not "x" (in pgway.json:2)\n  lgo: unknown; did you mean log? (in pgway.json:3)\n',
+      'pgway: the configuration has 2 errors:\n  port: must be a whole number from 0 to 65535, not "x" (in pgway.json:2)\n  lgo: unknown option; did you mean log? (in pgway.json:3)\n',
   });
 });

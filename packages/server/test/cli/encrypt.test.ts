@@ -72,7 +72,7 @@ describe('an encrypted value of the configuration', () => {
     ).toEqual([
       'connectionString: cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or dataProtection.application (in pgway.json:1)',
       'cookie.name: cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or dataProtection.application (from PGWAY_COOKIE_NAME)',
-      'port: must be a number (in pgway.json:1)',
+      'port: must be a whole number from 0 to 65535 (in pgway.json:1)',
     ]);
     expect(
       await issuesOf({ files: { 'pgway.json': { dataProtection: { secret: name }, connectionString: port } } }),

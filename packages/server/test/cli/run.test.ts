@@ -242,7 +242,10 @@ describe('errors at the start: one line on stderr and exit code 1, or 2 for the 
       '--gateway.connectionStrings=postgres://u:geheim@h/d',
       'pgway: gateway.connectionStrings: must be an object (from --gateway.connectionStrings)\n',
     ],
-    ['--port=postgres://u:geheim@h/d', 'pgway: port: must be a number, not "postgres://u:***@h/d" (from --port)\n'],
+    [
+      '--port=postgres://u:geheim@h/d',
+      'pgway: port: must be a whole number from 0 to 65535, not "postgres://u:***@h/d" (from --port)\n',
+    ],
   ])('a password in the wrong place, which is not shown: %s', async (argument, line) => {
     expect(await refuse(argument)).toBe(line);
   });
@@ -279,7 +282,7 @@ test('--help names every section and fits the terminal; --version is the version
   expect(await run(['--help'], {}, streams)).toBe(0);
   expect(await run(['-v'], {}, streams)).toBe(0);
 
-  expect(streams.text.stdout).toContain('--gateway.commentsMode=<ignore|parseAll|onlyWithHttpTag>');
+  expect(streams.text.stdout).toContain('--gateway.commentsMode=<onlyWithHttpTag|parseAll|ignore>');
   expect(streams.text.stdout).toMatch(/\n\d+\.\d+\.\d+\n$/);
 });
 

@@ -85,6 +85,6 @@ test('an invalid configuration is reported at once, without a database', async (
 
   expect(await run(['validate'], {}, streams)).toBe(2);
   expect(streams.text.stderr).toBe(
-    'pgway: the configuration has 2 errors:\n  gateway.poolSize: must be a number, not "many" (in pgway.json:1)\n  prot: unknown; did you mean port? (in pgway.json:1)\n',
+    'pgway: the configuration has 2 errors:\n  prot: unknown option; did you mean port? (in pgway.json:1)\n  gateway.poolSize: must be a whole number from 1 to 10000, or null, not "many" (in pgway.json:1)\n',
   );
 });

@@ -73,7 +73,7 @@ describe('several files', () => {
     const text = '{"__proto__": {"port": 1}}';
 
     expect(await issuesOf({ files: { 'a.json': text, 'b.json': text }, arguments: ['a.json', 'b.json'] })).toEqual([
-      '__proto__: unknown; --help lists all options (in b.json:1)',
+      '__proto__: unknown option; --help lists all options (in b.json:1)',
     ]);
   });
 
@@ -83,7 +83,7 @@ describe('several files', () => {
 
     expect((await load({ files, arguments: words })).configuration.port).toBe(2);
     expect(await issuesOf({ files: { ...files, 'c.json': { port: 'x' } }, arguments: words })).toEqual([
-      'port: must be a number, not "x" (in c.json:1)',
+      'port: must be a whole number from 0 to 65535, not "x" (in c.json:1)',
     ]);
   });
 
@@ -92,9 +92,9 @@ describe('several files', () => {
 
     expect(await issuesOf({ files, arguments: ['a.json', 'b.json', 'c.json', '--host='] })).toEqual([
       'b.json:1:2: "," or "}" expected, found the end of the file',
-      'host: must not be empty, not "" (from --host)',
-      'port: must be a number, not "x" (in a.json:2)',
-      'gateway.strct: unknown; did you mean gateway.strict? (in a.json:4)',
+      'port: must be a whole number from 0 to 65535, not "x" (in a.json:2)',
+      'gateway.strct: unknown option; did you mean gateway.strict? (in a.json:4)',
+      'host: must be text that is not empty, not "" (from --host)',
       'c.json: no such file; pass an existing file, and options as --name=value',
     ]);
   });
@@ -216,7 +216,7 @@ describe('.env', () => {
     const files = { '.env': 'PGDATABASE=d\nPGWAY_PROT=1\nPGWAY_ENVIROMENT=x\nPGWAY_LIMITS_MAX_CONNECTIONS=0' };
 
     expect(await issuesOf({ files })).toEqual([
-      'limits.maxConnections: must be at least 1, not 0 (from PGWAY_LIMITS_MAX_CONNECTIONS in .env)',
+      'limits.maxConnections: must be a whole number from 1 to 1000000, not 0 (from PGWAY_LIMITS_MAX_CONNECTIONS in .env)',
     ]);
     const { configuration, warnings, origins } = await load({
       files: { '.env': 'PGDATABASE=d\nPGWAY_PROT=1\nPGWAY_ENVIROMENT=x' },

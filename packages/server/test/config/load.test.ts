@@ -178,18 +178,18 @@ describe('all issues are reported at once, with their places', () => {
     expect(issues).toEqual([
       '--prot: unknown option; did you mean --port?',
       '--host: needs a value, as in --host=127.0.0.1',
-      'port: must be at most 65535, not 70000 (from --port)',
-      'gateway.commentsMode: must be one of ignore, parseAll, onlyWithHttpTag (did you mean parseAll?), not "parseall" (in pgway.json:1)',
-      'gateway.includeNames[1]: must be a string, not 1 (in pgway.json:1)',
-      'gateway.bufferRows: must be an integer, not 1.5 (in pgway.json:1)',
-      'gateway.poolSize: must be a number, not "many" (from PGWAY_GATEWAY_POOL_SIZE)',
+      'lmits: unknown option; did you mean limits? (in pgway.json:1)',
+      'nothingLikeIt: unknown option; --help lists all options (in pgway.json:1)',
+      'bufferRows: unknown option; did you mean gateway.bufferRows? (in pgway.json:1)',
+      'crud: must be an object of options, not a number (in pgway.json:1)',
+      'gateway.comentsMode: unknown option; did you mean gateway.commentsMode? (in pgway.json:1)',
+      'gateway.commentsMode: must be one of "onlyWithHttpTag", "parseAll", "ignore", not "parseall"; did you mean "parseAll"? (in pgway.json:1)',
+      'gateway.includeNames[1]: must be text that is not empty, not 1 (in pgway.json:1)',
+      'gateway.bufferRows: must be a whole number from 0 to 1000000, not 1.5 (in pgway.json:1)',
+      'gateway.poolSize: must be a whole number from 1 to 10000, or null, not "many" (from PGWAY_GATEWAY_POOL_SIZE)',
       'gateway.strict: must be true or false, not "yes" (from --gateway.strict)',
-      'gateway.comentsMode: unknown; did you mean gateway.commentsMode? (in pgway.json:1)',
-      'crud: must be an object, not 3 (in pgway.json:1)',
-      'limits.maxConnections: must be at least 1, not 0 (from PGWAY_LIMITS_MAX_CONNECTIONS)',
-      'lmits: unknown; did you mean limits? (in pgway.json:1)',
-      'nothingLikeIt: unknown; --help lists all options (in pgway.json:1)',
-      'bufferRows: unknown; did you mean gateway.bufferRows? (in pgway.json:1)',
+      'limits.maxConnections: must be a whole number from 1 to 1000000, not 0 (from PGWAY_LIMITS_MAX_CONNECTIONS)',
+      'port: must be a whole number from 0 to 65535, not 70000 (from --port)',
     ]);
   });
 
@@ -260,9 +260,9 @@ describe('all issues are reported at once, with their places', () => {
       '--tls.enabled: unknown option; --help lists all of them',
       '--gateway.logFormat: unknown option; --help lists all of them',
       '--gateway.allowedHosts: unknown option; did you mean --allowedHosts?',
+      'authentication.databaseRole.clam: unknown option; did you mean authentication.databaseRole.claim? (in pgway.json:1)',
+      'authentication.databaseRole.claim: must be text that is not empty, not "" (from --authentication.databaseRole.claim)',
       'allowedHosts[1]: must be a host name without scheme and port, such as api.example.org, not "https://b" (from PGWAY_ALLOWED_HOSTS)',
-      'authentication.databaseRole.claim: must not be empty, not "" (from --authentication.databaseRole.claim)',
-      'authentication.databaseRole.clam: unknown; did you mean authentication.databaseRole.claim? (in pgway.json:1)',
     ]);
   });
 
@@ -277,16 +277,25 @@ describe('all issues are reported at once, with their places', () => {
 
   test('a connection string is never shown', async () => {
     expect(await issuesOf({ files: { 'pgway.json': { connectionString: ['postgres://u:geheim@h/d'] } } })).toEqual([
-      'connectionString: must be a string (in pgway.json:1)',
+      'connectionString: must be text that is not empty, or null (in pgway.json:1)',
     ]);
   });
 
   test.each<[Readonly<Record<string, unknown>>, string]>([
-    [{ gateway: { connectionStrings: { a: { url: 'geheim' } } } }, 'gateway.connectionStrings.a: must be a string'],
+    [
+      { gateway: { connectionStrings: { a: { url: 'geheim' } } } },
+      'gateway.connectionStrings.a: must be text that is not empty',
+    ],
     [{ gateway: { connectionStrings: ['geheim'] } }, 'gateway.connectionStrings: must be an object'],
-    [{ gateway: { listenConnectionString: ['geheim'] } }, 'gateway.listenConnectionString: must be a string'],
-    [{ gateway: { customRequestHeaders: { a: { b: 'geheim' } } } }, 'gateway.customRequestHeaders.a: Invalid input'],
-    [{ gateway: [{ connectionStrings: { a: 'geheim' } }] }, 'gateway: must be an object'],
+    [
+      { gateway: { listenConnectionString: ['geheim'] } },
+      'gateway.listenConnectionString: must be text that is not empty, or null',
+    ],
+    [
+      { gateway: { customRequestHeaders: { a: { b: 'geheim' } } } },
+      'gateway.customRequestHeaders.a: must be text that is not empty or a list',
+    ],
+    [{ gateway: [{ connectionStrings: { a: 'geheim' } }] }, 'gateway: must be an object of options'],
   ])('a value inside a secret setting is never shown: %j', async (configuration, issue) => {
     expect(await issuesOf({ files: { 'pgway.json': configuration } })).toEqual([`${issue} (in pgway.json:1)`]);
   });
@@ -295,17 +304,17 @@ describe('all issues are reported at once, with their places', () => {
     expect(secrets.map(({ path }) => path)).toEqual([
       'connectionString',
       'readReplicas.connectionStrings',
-      'gateway.listenConnectionString',
       'gateway.connectionStrings',
+      'gateway.listenConnectionString',
       'gateway.customRequestHeaders',
       'tenant.connectionString',
       'tenant.connectionStrings',
       'events.redisUrl',
       'redisCache.url',
       'redisRateLimits.url',
-      'jwt.secret',
       'jwt.keys',
       'jwt.signingKey',
+      'jwt.secret',
       'basic.hash',
       'dataProtection.secret',
       'dataProtection.previousSecrets',
@@ -323,13 +332,15 @@ describe('all issues are reported at once, with their places', () => {
     const tree = path.split('.').reduceRight<unknown>((value, key) => ({ [key]: value }), [['geheim']]);
     const [issue] = await issuesOf({ files: { 'pgway.json': tree } });
     expect(issue).toMatch(
-      new RegExp(String.raw`^${path}(?:\[0\])?: must be (a string|an object) \(in pgway\.json:1\)$`),
+      new RegExp(
+        String.raw`^${path}(?:\[0\])?: must be (text that is not empty|an object( of options)?|a bearer token .*|an http or https URL .*|a list)(, or null)? \(in pgway\.json:1\)$`,
+      ),
     );
   });
 
   test.each([...secretSections])('a section of the wrong type with a secret is never shown: %s', async (path) => {
     const issues = await issuesOf({ files: { 'pgway.json': { [path]: ['geheim'] } } });
-    expect(issues).toEqual([`${path}: must be an object (in pgway.json:1)`]);
+    expect(issues).toEqual([`${path}: must be an object of options (in pgway.json:1)`]);
   });
 
   test('a variable that names a section is a warning', async () => {

@@ -32,7 +32,7 @@ test('editors accept variables in settings of every type, and complete the value
   });
   expect(properties['gateway']).toMatchObject({
     properties: {
-      commentsMode: { anyOf: [{ type: 'string', enum: ['ignore', 'parseAll', 'onlyWithHttpTag'] }, variable] },
+      commentsMode: { anyOf: [{ type: 'string', enum: ['onlyWithHttpTag', 'parseAll', 'ignore'] }, variable] },
       poolSize: { anyOf: [{ type: 'integer' }, { type: 'null' }, variable] },
     },
   });

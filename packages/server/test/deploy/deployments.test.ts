@@ -1,17 +1,18 @@
 /** Rules for the files of `deploy` that concern several of them and the server: limits, paths, images, secrets. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { configurationSchema } from '../../src/config/schema.ts';
+import type { Configuration } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { timeouts } from '../../src/start.ts';
 import { loadFrom } from '../support/configuration.ts';
 import { describe, expect, test } from 'vitest';
 import { checkoutFiles, deployText, deployYaml, root } from './deploy-files.ts';
 import { readStages } from './dockerfile.ts';
 
-const defaults = configurationSchema.parse({});
+const defaults = parseConfiguration({});
 
 /** Loads the configuration of a deployment with its example of secrets, as the server does. */
-async function configurationOf(folder: string): Promise<ReturnType<typeof configurationSchema.parse>> {
+async function configurationOf(folder: string): Promise<Configuration> {
   const directory = join(root, 'deploy', folder);
   const secrets = readdirSync(directory).includes('secrets.example.json') ? ['secrets.example.json'] : [];
   const files = ['pgway.json', ...secrets].map((name) => `--config=${join(directory, name)}`);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createGateway } from '@pgway/core';
 import { freshDatabase } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { dropRoles } from '../support/roles.ts';
 import { root } from './stage.ts';
@@ -57,7 +57,7 @@ test('policies that read the claims of PostgREST see the caller, without a chang
     .exec(section)![1]!
     .replace('${JWT_SECRET}', secret)
     .replace('"anonymous": "anon"', `"anonymous": "${anon}"`);
-  const configuration = configurationSchema.parse(JSON.parse(text));
+  const configuration = parseConfiguration(JSON.parse(text));
   const url = new URL(database.connectionString);
   [url.username, url.password] = [authenticator!, secret];
   const gateway = await createGateway(await gatewayOptions(configuration, url.href, {}));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { useGateway } from '@pgway/testing';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { createExamplePageHandler } from '../../src/example/example-page.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { startHttpServer } from '../../src/start.ts';
@@ -20,7 +20,7 @@ const lifecycle = new Lifecycle();
 let origin: string;
 
 beforeAll(async () => {
-  const configuration = configurationSchema.parse({ port: 0, host: '127.0.0.1' });
+  const configuration = parseConfiguration({ port: 0, host: '127.0.0.1' });
   const handlers = [createExamplePageHandler(configuration)];
   const { port } = await startHttpServer(lifecycle, configuration, library.gateway, {
     handlers,

@@ -3,7 +3,7 @@ import { createGateway, type Gateway } from '@pgway/core';
 import { useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { gatewayOptions } from '../../src/gateway-options.ts';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { openApp } from '../../src/http/deferred-app.ts';
 import { listen } from '../../src/http/http-server.ts';
 
@@ -34,7 +34,7 @@ interface Served {
 
 /** Serves with this configuration until the test has ended. */
 async function serve(file: object): Promise<Served> {
-  const configuration = configurationSchema.parse({ port: 0, ...file });
+  const configuration = parseConfiguration({ port: 0, ...file });
   const gateway = await createGateway(await gatewayOptions(configuration, database.connectionString, {}));
   const app = await openApp(configuration, gateway, {});
   const server = await listen(configuration, app.handle);
@@ -160,7 +160,7 @@ describe('CORS', () => {
     [{ enabled: true, origins: ['*'], credentials: true }, 'cors.credentials'],
     [{ enabled: true }, 'cors.origins'],
   ])('%j is an error that names the setting', async (invalid, setting) => {
-    const configuration = configurationSchema.parse({ cors: invalid });
+    const configuration = parseConfiguration({ cors: invalid });
     await expect(openApp(configuration, { handle: async () => undefined } as unknown as Gateway, {})).rejects.toThrow(
       setting,
     );
@@ -256,7 +256,7 @@ test.runIf(hasZstd)('zstd', async () => {
 });
 
 test.runIf(!hasZstd)('zstd without support in Node.js is an error', async () => {
-  const configuration = configurationSchema.parse({ compression: { enabled: true, encodings: ['zstd'] } });
+  const configuration = parseConfiguration({ compression: { enabled: true, encodings: ['zstd'] } });
   await expect(openApp(configuration, { handle: async () => undefined } as unknown as Gateway, {})).rejects.toThrow(
     'compression.encodings: zstd needs Node.js 22.15 or 23.8; remove it, or update Node.js',
   );

@@ -8,7 +8,7 @@ import { createGateway, type Gateway } from '@pgway/core';
 import { useDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { responseBuffers } from '../../../core/src/response/buffer-pool.ts';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { createApp } from '../../src/http/app.ts';
 import { openCertificateStore } from '../../src/tls/certificate-store.ts';
 import { listenWithTls } from '../../src/tls/listen-with-tls.ts';
@@ -42,7 +42,7 @@ async function serve(sections: object = {}): Promise<{ readonly port: number; re
   const { certificate, key } = await createCertificate();
   const folder = await folderWith({ 'server.crt': certificate, 'server.key': key });
   const tls = { certificate: 'server.crt', key: 'server.key' };
-  const configuration = configurationSchema.parse({ port: 0, tls, ...sections });
+  const configuration = parseConfiguration({ port: 0, tls, ...sections });
   const app = await createApp(configuration, gateway);
   const log = { info: () => undefined, error: () => undefined };
   const certificates = await openCertificateStore(configuration, folder, log);

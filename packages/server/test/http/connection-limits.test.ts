@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import type { Handler, HttpServer } from '../../src/http/http-server.ts';
 import { openCertificateStore } from '../../src/tls/certificate-store.ts';
 import { listenWithTls } from '../../src/tls/listen-with-tls.ts';
@@ -19,7 +19,7 @@ interface Served {
 
 async function serve(limits: object, { file = {}, handler = hello, pem }: Served = {}): Promise<HttpServer> {
   const tls = pem === undefined ? {} : { tls: { certificate: 'server.crt', key: 'server.key' } };
-  const configuration = configurationSchema.parse({ port: 0, limits, ...tls, ...file });
+  const configuration = parseConfiguration({ port: 0, limits, ...tls, ...file });
   const folder = await folderWith(pem === undefined ? {} : { 'server.crt': pem.certificate, 'server.key': pem.key });
   const log = { info: () => undefined, error: () => undefined };
   const certificates = await openCertificateStore(configuration, folder, log);

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { listen } from '../../src/http/http-server.ts';
 
 test('a handler that throws: a 500 without the reason, an observed error, and further requests are served', async () => {
   const errors: unknown[] = [];
   const server = await listen(
-    configurationSchema.parse({ port: 0 }),
+    parseConfiguration({ port: 0 }),
     ({ url }, response) => {
       if (url === '/late') response.writeHead(200).write('part');
       if (url !== '/fine') throw new Error(`broken ${url}`);

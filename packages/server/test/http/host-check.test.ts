@@ -1,11 +1,11 @@
 import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { type HttpServer, listen } from '../../src/http/http-server.ts';
 
 /** Starts a server that answers 200 to accepted requests. */
 async function serve(configuration: object): Promise<HttpServer> {
-  const parsed = configurationSchema.parse({ port: 0, ...configuration });
+  const parsed = parseConfiguration({ port: 0, ...configuration });
   const server = await listen(parsed, (_, response) => void response.end('through'));
   onTestFinished(() => server.stop(0, AbortSignal.abort()));
   return server;
@@ -107,6 +107,6 @@ test('on other addresses every name is accepted, unless allowedHosts has names',
 test.each(['https://api.example.org', 'api.example.org:80', '*', 'a b', '', '::1'])(
   'allowedHosts does not take %j',
   (name) => {
-    expect(() => configurationSchema.parse({ allowedHosts: [name] })).toThrow('host name without scheme and port');
+    expect(() => parseConfiguration({ allowedHosts: [name] })).toThrow('host name without scheme and port');
   },
 );

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { freePort } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { nodeMiddleware } from '../../../core/src/adapters/node.ts';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { listen } from '../../src/http/http-server.ts';
 import { folderWith } from '../support/folder.ts';
 import { isOpen } from '../support/program.ts';
@@ -92,7 +92,7 @@ async function answersBehind([program, configuration, argv]: (typeof proxies)[nu
     await request.body(1000).catch(() => null);
     return { kind: 'whole', status: 200, headers: [], body: `answer to ${request.path}` };
   });
-  const server = await listen(configurationSchema.parse({ port: 0, limits: { requestTimeout: 1 } }), echo);
+  const server = await listen(parseConfiguration({ port: 0, limits: { requestTimeout: 1 } }), echo);
   onTestFinished(() => server.stop(0, AbortSignal.abort()));
   const port = await freePort();
   const folder = await folderWith({ 'proxy.conf': configuration({ port, server: server.port }) });

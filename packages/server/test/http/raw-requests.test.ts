@@ -4,7 +4,7 @@ import type { Problem } from '@pgway/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { nodeMiddleware } from '../../../core/src/adapters/node.ts';
 import type { GatewayResponse } from '../../../core/src/http/response.ts';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import type { HttpServer } from '../../src/http/http-server.ts';
 import { openCertificateStore } from '../../src/tls/certificate-store.ts';
 import { listenWithTls } from '../../src/tls/listen-with-tls.ts';
@@ -26,7 +26,7 @@ const echo = nodeMiddleware(async (request): Promise<GatewayResponse> => {
 /** Starts a server, with TLS if a certificate is given. */
 async function serve(pem: PemCertificate | null): Promise<HttpServer> {
   const folder = await folderWith(pem === null ? {} : { 'server.crt': pem.certificate, 'server.key': pem.key });
-  const configuration = configurationSchema.parse({
+  const configuration = parseConfiguration({
     port: 0,
     // A connection that waits for a request, or for more of one, is closed soon.
     limits: { keepAliveTimeout: 0.1, headersTimeout: 1, requestTimeout: 1, maxHeadersCount: 20 },

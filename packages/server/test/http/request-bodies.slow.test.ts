@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { createGateway } from '@pgway/core';
 import { useDatabase } from '@pgway/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { type HttpServer, listen } from '../../src/http/http-server.ts';
 
 const database = useDatabase(`
@@ -19,7 +19,7 @@ beforeAll(async () => {
     connectionString: database.connectionString,
     uploadOptions: { maxFileSize: 1_000_000 },
   });
-  server = await listen(configurationSchema.parse({ port: 0 }), gateway.middleware);
+  server = await listen(parseConfiguration({ port: 0 }), gateway.middleware);
   return async () => {
     await server.stop(0, AbortSignal.abort());
     await gateway.close();

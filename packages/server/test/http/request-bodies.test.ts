@@ -7,7 +7,7 @@ import { useDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { nodeMiddleware } from '../../../core/src/adapters/node.ts';
 import type { GatewayResponse } from '../../../core/src/http/response.ts';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { type Handler, type HttpServer, listen } from '../../src/http/http-server.ts';
 
 const database = useDatabase(`
@@ -47,7 +47,7 @@ function uploadHandler(maxSize = Infinity): Handler {
 }
 
 async function serve(handler: Handler, limits: object = {}): Promise<HttpServer> {
-  const server = await listen(configurationSchema.parse({ port: 0, limits }), handler);
+  const server = await listen(parseConfiguration({ port: 0, limits }), handler);
   onTestFinished(() => server.stop(0, AbortSignal.abort()));
   return server;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createGateway } from '@pgway/core';
 import { holdLock, useDatabase } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { createApp } from '../../src/http/app.ts';
 import { type Handler, type HttpServer, listen } from '../../src/http/http-server.ts';
@@ -33,7 +33,7 @@ interface Observed {
 async function serve(handler: Handler, file: object): Promise<Observed> {
   const begun: string[] = [];
   const ended: string[] = [];
-  const server = await listen(configurationSchema.parse({ port: 0, ...file }), (request, response) => {
+  const server = await listen(parseConfiguration({ port: 0, ...file }), (request, response) => {
     begun.push(request.url!);
     response.once('close', () => ended.push(`${request.url} ${response.writableFinished ? 'sent' : 'cut off'}`));
     handler(request, response);
@@ -46,7 +46,7 @@ async function serve(handler: Handler, file: object): Promise<Observed> {
 async function serveApp(file: object, fileSize = size): Promise<Observed> {
   const folder = await folderWith();
   await writeFile(join(folder, 'large.bin'), Buffer.alloc(fileSize));
-  const configuration = configurationSchema.parse({ ...file, staticFiles: { enabled: true, root: folder } });
+  const configuration = parseConfiguration({ ...file, staticFiles: { enabled: true, root: folder } });
   const gateway = await createGateway(await gatewayOptions(configuration, database.connectionString, {}));
   const app = await createApp(configuration, gateway);
   onTestFinished(async () => {

@@ -5,7 +5,7 @@ import { createGateway } from '@pgway/core';
 import { useDatabase } from '@pgway/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { ConfigurationError } from '../../src/config/configuration-error.ts';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { createApp } from '../../src/http/app.ts';
 import { folderWith } from '../support/folder.ts';
 import { type Files, get, openSite, serveSite, type Site, siteSql, writeFiles } from '../support/static-site.ts';
@@ -143,7 +143,7 @@ describe('folders that are refused', () => {
   async function issuesOf(files: Readonly<Record<string, string>>, staticFiles: object, more = {}): Promise<string> {
     const folder = await folderWith();
     await writeFiles(folder, files);
-    const configuration = configurationSchema.parse({ staticFiles: { enabled: true, ...staticFiles }, ...more });
+    const configuration = parseConfiguration({ staticFiles: { enabled: true, ...staticFiles }, ...more });
     const gateway = await createGateway(database.connectionString);
     onTestFinished(() => gateway.close());
     const error: unknown = await createApp(configuration, gateway, { workingDirectory: folder }).catch(
@@ -179,7 +179,7 @@ describe('folders that are refused', () => {
   test('a link to the working directory', async () => {
     const parent = await folderWith();
     await symlink(parent, join(parent, 'public'));
-    const configuration = configurationSchema.parse({ staticFiles: { enabled: true } });
+    const configuration = parseConfiguration({ staticFiles: { enabled: true } });
     const gateway = await createGateway(database.connectionString);
     onTestFinished(() => gateway.close());
     await expect(createApp(configuration, gateway, { workingDirectory: parent })).rejects.toThrow(
@@ -205,12 +205,15 @@ describe('folders that are refused', () => {
     [{ loginPage: '//evil.example/login' }, 'must be a path of this server'],
     [{ loginPage: '/\\evil.example' }, 'must be a path of this server'],
     [{ loginPage: 'https://evil.example' }, 'must be a path of this server'],
-    [{ templates: ['*.js'] }, 'must end in .html or .htm'],
+    [
+      { templates: ['*.js'] },
+      'staticFiles.templates[0]: must be a path or pattern that ends in .html or .htm, such as *.html: the values are escaped for HTML, not "*.js"',
+    ],
     [{ authorize: [{ path: 'admin' }] }, 'must be a path that begins with /'],
     [{ index: '../index.html' }, 'must be the name of a file'],
     [{ spaFallback: '../index.html' }, 'must be a file below the root'],
     [{ cacheControl: 'a\nb' }, 'must be the value of a header'],
   ])('%j', (staticFiles, message) => {
-    expect(() => configurationSchema.parse({ staticFiles })).toThrow(message);
+    expect(() => parseConfiguration({ staticFiles })).toThrow(message);
   });
 });

@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { createGateway } from '@pgway/core';
 import { useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { createMcpHandler } from '../../src/mcp/mcp-handler.ts';
@@ -25,7 +25,7 @@ const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
 
 /** Serves with this configuration until the test has ended. */
 async function serve(file: object): Promise<Served> {
-  const configuration = configurationSchema.parse({ port: 0, mcp: { path: '/mcp' }, ...file });
+  const configuration = parseConfiguration({ port: 0, mcp: { path: '/mcp' }, ...file });
   const gateway = await createGateway(await gatewayOptions(configuration, database.connectionString, {}));
   onTestFinished(() => gateway.close());
   const lifecycle = new Lifecycle();

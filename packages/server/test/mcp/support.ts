@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { TestGateway } from '@pgway/testing';
 import { onTestFinished } from 'vitest';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { createMcpHandler } from '../../src/mcp/mcp-handler.ts';
 
 export interface McpServer {
@@ -20,7 +20,7 @@ export interface McpServer {
 /** Serves MCP at `/mcp`, and the gateway beside it, until the end of the test. */
 export async function serveMcp({ gateway }: TestGateway, mcp: object = {}, others: object = {}): Promise<McpServer> {
   const errors: Error[] = [];
-  const configuration = configurationSchema.parse({ mcp: { path: '/mcp', ...mcp }, ...others });
+  const configuration = parseConfiguration({ mcp: { path: '/mcp', ...mcp }, ...others });
   const serve = createMcpHandler(configuration, gateway, (error) => errors.push(error))!;
   const server: Server = createServer((request, response) => {
     if (!serve(gateway.endpoints, request, response)) gateway.middleware(request, response);

@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import { freshDatabase, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { metricsSection } from '../../src/config/schema/metrics.ts';
+import { resolveSection } from '../../src/config/schema/section.ts';
 import type { RequestEntry } from '../../src/log/request-log.ts';
 import { addExited, aggregatedText } from '../../src/metrics/aggregate.ts';
 import { Metrics } from '../../src/metrics/metrics.ts';
@@ -317,7 +318,7 @@ test('the metrics of several processes: gauges of the running ones, counts of al
     workers: () => ({ running: 2, configured: 3 }),
   };
   const read = async (route: string): Promise<string> => {
-    const metrics = new Metrics(metricsSection.parse({ enabled: true, buckets: [1] }), counts);
+    const metrics = new Metrics(resolveSection(metricsSection, { enabled: true, buckets: [1] }), counts);
     for (let count = 0; count < 2; count++) metrics.begin();
     metrics.record({ ...entry, route }, new IncomingMessage(new Socket()));
     return JSON.stringify(await metrics.json());
@@ -420,9 +421,9 @@ test('invalid settings are refused', async () => {
   const { streams } = await serve({ metrics: { enabled: true, token: 'geheim', buckets: [1, 0.5], path: 'metrics' } });
   expect(streams.text.stderr).toMatchInlineSnapshot(`
     "pgway: the configuration has 3 errors:
+      metrics.token: must be a bearer token of at least 16 characters: letters, digits and -._~+/= (in pgway.json:1)
+      metrics.buckets: must be in ascending order (in pgway.json:1)
       metrics.path: must be a path such as /metrics, not "metrics" (in pgway.json:1)
-      metrics.token: must not be empty (in pgway.json:1)
-      metrics.buckets: must be in ascending order, not [1,0.5] (in pgway.json:1)
     "
   `);
 });

@@ -11,7 +11,7 @@ import {
   startProvider,
   type TestProvider,
 } from '../../../external-sign-in/test/openid-provider.ts';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { createSignInPage } from '../../src/sign-in-page/sign-in-page.ts';
@@ -53,7 +53,7 @@ async function startServer(sameSite: 'lax' | 'strict'): Promise<void> {
   folders.push(folder);
   await mkdir(join(folder, 'public'));
   await writeFile(join(folder, 'public/index.html'), accountPage);
-  const configuration = configurationSchema.parse({
+  const configuration = parseConfiguration({
     port: 0,
     connectionString: database.connectionString,
     cookie: { enabled: true, sameSite },

@@ -1,7 +1,7 @@
 import { createGateway } from '@pgway/core';
 import { useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { createApp } from '../../src/http/app.ts';
 import { listen } from '../../src/http/http-server.ts';
@@ -29,7 +29,7 @@ const externalSignIn = {
 
 /** Serves with this configuration until the test has ended. */
 async function serve(sections: object = {}): Promise<number> {
-  const configuration = configurationSchema.parse({
+  const configuration = parseConfiguration({
     port: 0,
     connectionString: database.connectionString,
     cookie: { enabled: true },

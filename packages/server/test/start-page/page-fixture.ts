@@ -3,7 +3,7 @@ import { createGateway } from '@pgway/core';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { createApiDocsHandler } from '../../src/api-docs/api-docs.ts';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { createStartPage } from '../../src/start-page/start-page.ts';
@@ -32,7 +32,7 @@ export function useStartPage(connectionString: () => string, sections: object): 
   let browser: Browser;
   beforeAll(async () => {
     await build();
-    const configuration = configurationSchema.parse({ port: 0, connectionString: connectionString(), ...sections });
+    const configuration = parseConfiguration({ port: 0, connectionString: connectionString(), ...sections });
     const gateway = await createGateway(await gatewayOptions(configuration, connectionString(), {}));
     const { port } = await startHttpServer(lifecycle, configuration, gateway, {
       handlers: [createApiDocsHandler(configuration, connectionString())],

@@ -4,7 +4,7 @@ import { createGateway, type Gateway } from '@pgway/core';
 import { useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { PageData } from '../../src/browser/page-data.ts';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { createApp } from '../../src/http/app.ts';
 import { listen } from '../../src/http/http-server.ts';
@@ -47,7 +47,7 @@ interface Setup {
 async function serve({ configuration: sections = {}, files }: Setup = {}): Promise<{ port: number; gateway: Gateway }> {
   const workingDirectory = await folderWith();
   if (files !== undefined) await writeFiles(workingDirectory, files);
-  const configuration = configurationSchema.parse({
+  const configuration = parseConfiguration({
     port: 0,
     connectionString: database.connectionString,
     ...(files === undefined ? {} : { staticFiles: { enabled: true } }),

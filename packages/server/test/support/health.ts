@@ -1,6 +1,7 @@
 import type { Gateway } from '@pgway/core';
 import { onTestFinished } from 'vitest';
-import { type Configuration, configurationSchema } from '../../src/config/schema.ts';
+import type { Configuration } from '../../src/config/schema.ts';
+import { parseConfiguration } from './parse-configuration.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { startGateway, startHttpServer } from '../../src/start.ts';
 
@@ -14,7 +15,7 @@ export interface Served {
 
 /** Serves with this configuration until the test has ended. */
 export async function serveDatabase(connectionString: string, file: object): Promise<Served> {
-  const configuration = configurationSchema.parse({ port: 0, ...file });
+  const configuration = parseConfiguration({ port: 0, ...file });
   const lifecycle = new Lifecycle();
   onTestFinished(async () => {
     lifecycle.forceStop();

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createGateway } from '@pgway/core';
 import { onTestFinished } from 'vitest';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from './parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { createApp } from '../../src/http/app.ts';
 import { listen } from '../../src/http/http-server.ts';
@@ -53,7 +53,7 @@ export async function openSite(
   { files, staticFiles, configuration: sections }: SiteOptions,
 ): Promise<{ readonly site: Site; readonly close: () => Promise<void> }> {
   await writeFiles(folder, files);
-  const configuration = configurationSchema.parse({
+  const configuration = parseConfiguration({
     port: 0,
     staticFiles: { enabled: true, ...staticFiles },
     ...sections,

@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { nodeMiddleware } from '../../../core/src/adapters/node.ts';
 import type { GatewayRequest } from '../../../core/src/http/request.ts';
 import type { GatewayResponse } from '../../../core/src/http/response.ts';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { Handler, HttpServer } from '../../src/http/http-server.ts';
@@ -49,7 +49,7 @@ beforeAll(async () => {
 
 /** Serves the gateway, or another handler, until the test has ended. */
 async function serve(file: object = {}, handler?: Handler): Promise<HttpServer> {
-  const configuration = configurationSchema.parse({ ...base, ...file });
+  const configuration = parseConfiguration({ ...base, ...file });
   const folder = await folderWith({ 'server.crt': certificate.certificate, 'server.key': certificate.key });
   const gateway = await createGateway(await gatewayOptions(configuration, database.connectionString, {}));
   const app = await createApp(configuration, gateway);

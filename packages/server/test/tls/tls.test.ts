@@ -9,7 +9,8 @@ import { connect } from 'node:tls';
 import { createGateway, type Gateway } from '@pgway/core';
 import { useDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Configuration, configurationSchema } from '../../src/config/schema.ts';
+import type { Configuration } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { createApp } from '../../src/http/app.ts';
 import { openCertificateStore } from '../../src/tls/certificate-store.ts';
@@ -28,7 +29,7 @@ let gateway: Gateway;
 const base = { port: 0, cookie: { enabled: true } };
 
 beforeAll(async () => {
-  gateway = await createGateway(await gatewayOptions(configurationSchema.parse(base), database.connectionString, {}));
+  gateway = await createGateway(await gatewayOptions(parseConfiguration(base), database.connectionString, {}));
 });
 afterAll(() => gateway.close());
 
@@ -58,7 +59,7 @@ async function serve(
   const certificate = await createCertificate(options);
   const folder = await folderOf(certificate);
   if ('pfx' in tls) await writePfx(folder, 'secret');
-  const configuration = configurationSchema.parse({ ...base, ...sections, tls: { reloadInterval: 0.02, ...tls } });
+  const configuration = parseConfiguration({ ...base, ...sections, tls: { reloadInterval: 0.02, ...tls } });
   const log: string[] = [];
   const lines = {
     info: (line: string) => void log.push(`info ${line}`),
@@ -148,7 +149,7 @@ describe('the certificate', () => {
 
 describe('a start that fails: the error names the setting and the file', () => {
   async function failure(tls: object, files: Readonly<Record<string, string>>): Promise<string> {
-    const configuration = configurationSchema.parse({ tls });
+    const configuration = parseConfiguration({ tls });
     const opened = openCertificateStore(configuration, await folderWith(files), noLog);
     return opened.then(
       () => 'opened',
@@ -192,7 +193,7 @@ describe('a start that fails: the error names the setting and the file', () => {
   test('a PFX file with another passphrase', async () => {
     const folder = await folderOf(await createCertificate());
     await writePfx(folder, 'secret');
-    const configuration = configurationSchema.parse({ tls: { pfx: 'server.pfx', passphrase: 'wrong' } });
+    const configuration = parseConfiguration({ tls: { pfx: 'server.pfx', passphrase: 'wrong' } });
     await expect(openCertificateStore(configuration, folder, noLog)).rejects.toThrow(
       'tls.pfx: server.pfx cannot be decrypted; set tls.passphrase to its passphrase',
     );

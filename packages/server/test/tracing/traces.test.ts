@@ -527,10 +527,10 @@ describe('the variables of OpenTelemetry', () => {
     expect(await issuesOf({ environment })).toMatchInlineSnapshot(`
       [
         "tracing.endpoint: must be an http or https URL such as http://localhost:4318/v1/traces (from OTEL_EXPORTER_OTLP_ENDPOINT)",
-        "tracing.protocol: must be one of http/protobuf, http/json, not "grpc" (from OTEL_EXPORTER_OTLP_PROTOCOL)",
+        "tracing.protocol: must be one of "http/protobuf", "http/json", not "grpc" (from OTEL_EXPORTER_OTLP_PROTOCOL)",
         "tracing.headers: must be an object (from OTEL_EXPORTER_OTLP_HEADERS)",
-        "tracing.sampler: must be one of always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio, not "sometimes" (from OTEL_TRACES_SAMPLER)",
-        "tracing.sampleRatio: must be a number, not "half" (from OTEL_TRACES_SAMPLER_ARG)",
+        "tracing.sampler: must be one of "always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio", not "sometimes" (from OTEL_TRACES_SAMPLER)",
+        "tracing.sampleRatio: must be a number from 0 to 1, not "half" (from OTEL_TRACES_SAMPLER_ARG)",
       ]
     `);
   });

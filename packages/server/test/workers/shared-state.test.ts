@@ -6,14 +6,14 @@ import {
   type RateLimitPolicy,
 } from '@pgway/core';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { configurationSchema } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
 import { openSharedServices, type SharedServices } from '../../src/workers/shared-services.ts';
 import { SharedState } from '../../src/workers/shared-state.ts';
 import { answerTimeouts, toPrimary, toWorker } from '../../src/workers/topics.ts';
 import { channelPair } from './channels.ts';
 
 const policy: RateLimitPolicy = { name: 'reports', type: 'concurrency', limit: 2 };
-const configuration = configurationSchema.parse({});
+const configuration = parseConfiguration({});
 
 /** A primary process, and a worker with its rate limits. */
 async function connect(writeLog: (text: string) => Promise<void> = () => Promise.resolve()) {

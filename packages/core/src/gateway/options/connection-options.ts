@@ -2,6 +2,7 @@ import { optionGroup, type OptionGroup, option, requiredOption } from '../../val
 import {
   boolean,
   callback,
+  hidden,
   implementation,
   integer,
   nonEmptyString,
@@ -10,6 +11,7 @@ import {
   oneOf,
   recordOf,
   secret,
+  string,
 } from '../../validation/validators.ts';
 import type { DataSource } from '../../ports/ports.ts';
 import type { GatewayConnectionOptions } from './options.generated.ts';
@@ -21,14 +23,15 @@ export const connectionOptions: OptionGroup<GatewayConnectionOptions> = optionGr
   'Connections to the databases.',
   {
     connectionString: requiredOption(
-      secret,
+      // Empty with a data source.
+      hidden(string),
       '`postgres://user:password@host:5432/database`, or `Host=…;Database=…`. Several hosts are separated by commas; `target_session_attrs` selects among them. Ignored with a `dataSource`.',
     ),
     connectionStrings: option(recordOf(secret), {}, 'Further databases, by the names that comments refer to.'),
     dataSource: option(
       nullable(implementation<DataSource>('DataSource', '../../ports/ports.ts', ['connect'])),
       null,
-      'A `pg` pool of the host program that provides connections, up to `poolSize` at a time. The gateway returns each one to be closed, so that no session state reaches other users of the pool. Null: the gateway opens connections itself.',
+      'A `pg` pool of the host program that provides connections, up to `poolSize` at a time. The gateway returns each one to be closed, so that no session state reaches other users of the pool. The defaults of `minPoolSize` and `connectionIdleLifetime` are then 0 and 10. Null: the gateway opens connections itself.',
     ),
     connectionProvider: option(
       nullable(callback('ConnectionProvider', { ConnectionProvider: '../../ports/ports.ts' })),
@@ -67,7 +70,7 @@ export const connectionOptions: OptionGroup<GatewayConnectionOptions> = optionGr
     minPoolSize: option(
       nullable(integer({ min: 0, max: 10_000 })),
       null,
-      'The number of connections to each database that stay open from the first call on, at most `poolSize`; null: `Minimum Pool Size` of its connection string, or 1, and 0 with a `dataSource`.',
+      'The number of connections to each database that stay open from the first call on, at most `poolSize`; null: `Minimum Pool Size` of its connection string, or 1.',
     ),
     connectionLifetime: option(
       nullable(number({ min: 0, max: 2_000_000 })),
@@ -77,7 +80,7 @@ export const connectionOptions: OptionGroup<GatewayConnectionOptions> = optionGr
     connectionIdleLifetime: option(
       nullable(number({ min: 0, max: 2_000_000 })),
       null,
-      'Seconds after which an unused connection above `minPoolSize` is closed; 0: never. Null: `Connection Idle Lifetime` of the connection string, or 300, and 10 with a `dataSource`.',
+      'Seconds after which an unused connection above `minPoolSize` is closed; 0: never. Null: `Connection Idle Lifetime` of the connection string, or 300.',
     ),
     processes: option(
       integer({ min: 1, max: 10_000 }),

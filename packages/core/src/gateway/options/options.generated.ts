@@ -276,7 +276,8 @@ export interface GatewayConnectionOptions {
   readonly connectionStrings: Readonly<Record<string, string>>;
   /**
    * A `pg` pool of the host program that provides connections, up to `poolSize` at a time. The gateway returns each one
-   * to be closed, so that no session state reaches other users of the pool. Null: the gateway opens connections itself.
+   * to be closed, so that no session state reaches other users of the pool. The defaults of `minPoolSize` and
+   * `connectionIdleLifetime` are then 0 and 10. Null: the gateway opens connections itself.
    */
   readonly dataSource: DataSource | null;
   /**
@@ -307,7 +308,7 @@ export interface GatewayConnectionOptions {
   readonly poolSize: number | null;
   /**
    * The number of connections to each database that stay open from the first call on, at most `poolSize`; null:
-   * `Minimum Pool Size` of its connection string, or 1, and 0 with a `dataSource`.
+   * `Minimum Pool Size` of its connection string, or 1.
    */
   readonly minPoolSize: number | null;
   /**
@@ -317,7 +318,7 @@ export interface GatewayConnectionOptions {
   readonly connectionLifetime: number | null;
   /**
    * Seconds after which an unused connection above `minPoolSize` is closed; 0: never. Null: `Connection Idle Lifetime`
-   * of the connection string, or 300, and 10 with a `dataSource`.
+   * of the connection string, or 300.
    */
   readonly connectionIdleLifetime: number | null;
   /**

@@ -1,3 +1,4 @@
+import { describeFaults } from '../../validation/fault.ts';
 import type { DataSource } from '../../ports/ports.ts';
 import { endpointFormOptions } from '../../endpoints/form-options.ts';
 import { endpointDefaults, type EndpointOptions } from '../../endpoints/options.ts';
@@ -119,8 +120,8 @@ export const gatewayOptions: OptionGroup<HostOptions> = optionGroup<HostOptions>
  * @throws StartError with one line for each fault
  */
 export function resolveOptions(options: GatewayOptions): ResolvedOptions {
-  const faults = gatewayOptions.validate(options, '');
-  if (faults.length > 0) throw new OptionsError(faults.join('\n'));
+  const faults = gatewayOptions.validate(options, []);
+  if (faults.length > 0) throw new OptionsError(describeFaults(faults));
   const given = options as Partial<HostOptions>;
   const nestedOptions = Object.entries(groups).map(([name, group]) => [
     name,

@@ -1,7 +1,7 @@
 import { parseBoolean } from '../../endpoints/comment/lexer.ts';
 import type { RateLimitStore } from '../../ports/rate-limit-store.ts';
 import { optionalOption, option, optionGroup, type OptionGroup, requiredOption } from '../../validation/option.ts';
-import type { MemberFault } from '../../validation/schema.ts';
+import type { Fault } from '../../validation/fault.ts';
 import { nearestName } from '../../validation/suggestion.ts';
 import {
   implementation,
@@ -48,17 +48,17 @@ export const rateLimitPolicyOptions: OptionGroup<RateLimitPolicyOptions> = optio
   { isPartial: true, check: policyFaults },
 );
 
-function policyFaults({ type, window, partitionBy, header = null }: Readonly<Record<string, unknown>>): MemberFault[] {
+function policyFaults({ type, window, partitionBy, header = null }: Readonly<Record<string, unknown>>): Fault[] {
   const isByHeader = partitionBy === 'header';
   return [
     ...(type === 'concurrency' && window !== undefined
-      ? [{ member: 'window', message: 'must be absent for a concurrency policy' }]
+      ? [{ path: ['window'], message: 'must be absent for a concurrency policy' }]
       : []),
     ...(isByHeader && header === null
-      ? [{ member: 'header', message: 'is missing; partitionBy header needs it' }]
+      ? [{ path: ['header'], message: 'is missing; partitionBy header needs it' }]
       : []),
     ...(!isByHeader && header !== null
-      ? [{ member: 'header', message: 'must be absent without partitionBy header' }]
+      ? [{ path: ['header'], message: 'must be absent without partitionBy header' }]
       : []),
   ];
 }
@@ -111,11 +111,11 @@ export const rateLimitsOptions: OptionGroup<RateLimitsOptions> = optionGroup<Rat
   { check: defaultPolicyFaults },
 );
 
-function defaultPolicyFaults(value: Readonly<Record<string, unknown>>): readonly MemberFault[] {
+function defaultPolicyFaults(value: Readonly<Record<string, unknown>>): readonly Fault[] {
   const { policies = {}, defaultPolicy = null } = value as Partial<RateLimitsOptions>;
   if (defaultPolicy === null || Object.hasOwn(policies, defaultPolicy)) return [];
   const near = nearestName(defaultPolicy, Object.keys(policies));
-  const hint = near === null ? '' : `; did you mean ${JSON.stringify(near)}?`;
+  const hint = near === null ? 'define it, or remove defaultPolicy' : `did you mean ${JSON.stringify(near)}?`;
   const name = JSON.stringify(defaultPolicy.slice(0, 80));
-  return [{ member: 'defaultPolicy', message: `no policy of rateLimits.policies is named ${name}${hint}` }];
+  return [{ path: ['defaultPolicy'], message: `no policy of rateLimits.policies is named ${name}`, hint }];
 }

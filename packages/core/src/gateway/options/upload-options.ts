@@ -2,7 +2,7 @@ import { normalizeName, parseBoolean } from '../../endpoints/comment/lexer.ts';
 import { defaultUploadHandlers } from '../../uploads/default-handlers.ts';
 import { defaultUploadHandlerOptions } from '../../uploads/options.ts';
 import { defaultsOf, option, optionGroup, type OptionGroup, partOf } from '../../validation/option.ts';
-import type { MemberFault } from '../../validation/schema.ts';
+import type { Fault } from '../../validation/fault.ts';
 import { nearestName } from '../../validation/suggestion.ts';
 import { boolean, callback, integer, nonEmptyString, nullable, number, recordOf } from '../../validation/validators.ts';
 import type { UploadOptions } from './options.generated.ts';
@@ -92,7 +92,7 @@ export const uploadOptions: OptionGroup<UploadOptions> = optionGroup<UploadOptio
 );
 
 /** Returns the faults of handler names that are equal in comments, and of a default handler that does not exist. */
-function handlerFaults(value: Readonly<Record<string, unknown>>): readonly MemberFault[] {
+function handlerFaults(value: Readonly<Record<string, unknown>>): readonly Fault[] {
   const given = value as Partial<UploadOptions>;
   const { defaultUploadHandler = null } = given;
   const names = handlerNames({ ...defaultsOf(uploadOptions), ...given });
@@ -101,7 +101,7 @@ function handlerFaults(value: Readonly<Record<string, unknown>>): readonly Membe
     const other = byName.get(normalizeName(name));
     if (other !== undefined) {
       const message = `${quote(other)} and ${quote(name)} are the same name in comments; rename one of them`;
-      return [{ member: 'uploadHandlers', message }];
+      return [{ path: ['uploadHandlers'], message }];
     }
     byName.set(normalizeName(name), name);
   }
@@ -111,7 +111,7 @@ function handlerFaults(value: Readonly<Record<string, unknown>>): readonly Membe
   const hint = suggestion === null ? '' : `; did you mean ${quote(suggestion)}?`;
   const list = names.map(quote).join(', ');
   const message = `must be one of the handlers ${list}, not ${quote(defaultUploadHandler)}${hint}`;
-  return [{ member: 'defaultUploadHandler', message }];
+  return [{ path: ['defaultUploadHandler'], message }];
 }
 
 function handlerNames({ uploadHandlers, defaultUploadHandlerOptions: options }: UploadOptions): readonly string[] {

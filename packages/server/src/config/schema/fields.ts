@@ -1,49 +1,59 @@
-/** Field types of the configuration schema. */
-import { z } from 'zod';
+/** Options that several sections of the server have. */
+import {
+  arrayOf,
+  boolean,
+  integer,
+  matching,
+  nonEmptyString,
+  nullable,
+  number,
+  option,
+  type Option,
+  recordOf,
+  secret,
+  string,
+  type Validator,
+} from '@pgway/core/internal';
 
-export type Flag = z.ZodDefault<z.ZodBoolean>;
-export type Text = z.ZodDefault<z.ZodString>;
-export type OptionalText = z.ZodDefault<z.ZodNullable<z.ZodString>>;
-export type TextList = z.ZodDefault<z.ZodArray<z.ZodString>>;
-export type OptionalTextList = z.ZodDefault<z.ZodNullable<z.ZodArray<z.ZodString>>>;
-export type TextMap = z.ZodDefault<z.ZodRecord<z.ZodString, z.ZodString>>;
-export type Count = z.ZodDefault<z.ZodNumber>;
+export const flag = (byDefault: boolean, description: string): Option<boolean> =>
+  option(boolean, byDefault, description);
 
-export const flag = (byDefault: boolean, description: string): Flag =>
-  z.boolean().default(byDefault).describe(description);
+/** True, false, or null for a value that is derived from other settings. */
+export const optionalFlag = (description: string): Option<boolean | null> =>
+  option(nullable(boolean), null, description);
 
-export const text = (byDefault: string, description: string): Text =>
-  z.string().min(1).default(byDefault).describe(description);
+export const text = (byDefault: string, description: string): Option<string> =>
+  option(nonEmptyString, byDefault, description);
 
-export const optionalText = (description: string): OptionalText =>
-  z.string().min(1).nullable().default(null).describe(description);
+export const optionalText = (description: string): Option<string | null> =>
+  option(nullable(nonEmptyString), null, description);
 
-export const textList = (byDefault: readonly string[], description: string): TextList =>
-  z
-    .array(z.string())
-    .default([...byDefault])
-    .describe(description);
+/** A text that messages do not show. */
+export const optionalSecret = (description: string): Option<string | null> =>
+  option(nullable(secret), null, description);
 
-export const optionalTextList = (description: string): OptionalTextList =>
-  z.array(z.string()).nullable().default(null).describe(description);
+export const textList = (byDefault: readonly string[], description: string): Option<readonly string[]> =>
+  option(arrayOf(string), byDefault, description);
 
-export const textMap = (description: string): TextMap =>
-  z.record(z.string(), z.string()).default({}).describe(description);
+export const optionalTextList = (description: string): Option<readonly string[] | null> =>
+  option(nullable(arrayOf(string)), null, description);
 
-/**
- * Marks a secret, with the keyword `writeOnly` of JSON Schema: error messages show neither its value nor that of a group
- * that contains it.
- */
-export const secret = <Field extends z.ZodType>(field: Field): Field =>
-  field.meta({ ...field.meta(), writeOnly: true });
-
-/** A `SIMILAR TO` pattern; an empty one is valid and matches nothing. */
-export const optionalPattern = (description: string): OptionalText =>
-  z.string().nullable().default(null).describe(description);
+export const textMap = (description: string): Option<Readonly<Record<string, string>>> =>
+  option(recordOf(string), {}, description);
 
 /** An integer from 1 to `max`, a million unless given. */
-export const count = (byDefault: number, description: string, max = 1_000_000): Count =>
-  z.int().min(1).max(max).default(byDefault).describe(description);
+export const count = (byDefault: number, description: string, max = 1_000_000): Option<number> =>
+  option(integer({ min: 1, max }), byDefault, description);
+
+/** @param min inclusive; null: above 0 */
+export const seconds = (
+  byDefault: number,
+  { min, max = 86_400 }: { readonly min: number | null; readonly max?: number },
+  description: string,
+): Option<number> => option(number(min === null ? { above: 0, max } : { min, max }), byDefault, description);
 
 /** A path that the server itself answers. */
-export const servedPath: z.ZodString = z.string().regex(/^\/[^\s?#]*$/, 'must be a path, as in /openapi.json');
+export const servedPath: Validator<string> = matching(/^\/[^\s?#]*$/, 'a path, as in /openapi.json');
+
+export const optionalPath = (description: string): Option<string | null> =>
+  option(nullable(servedPath), null, description);

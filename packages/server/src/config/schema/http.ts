@@ -1,80 +1,77 @@
-import { z } from 'zod';
+import { arrayOf, checked, integer, matching, nullable, oneOf, option, string } from '@pgway/core/internal';
 import { flag, optionalText, textList } from './fields.ts';
+import { section } from './section.ts';
 
-const origin = z
-  .string()
-  .regex(/^(?:\*|https?:\/\/[^/?#\s]+)$/, 'must be an origin such as https://app.example.org, without a path, or *');
+const origin = matching(
+  /^(?:\*|https?:\/\/[^/?#\s]+)$/,
+  'an origin such as https://app.example.org, without a path, or *',
+);
 
-/** The section `cors`: pages of other origins that may read responses. */
-export const corsSection = z
-  .strictObject({
-    enabled: flag(false, 'Lets pages of other origins read responses (CORS).'),
-    origins: z
-      .array(origin)
-      .default([])
-      .describe(
-        'The origins of these pages, such as `https://app.example.org`; `*` for all, without credentials. They may also send requests that change data.',
-      ),
-    methods: textList(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], 'The methods that these pages may use.'),
-    allowedHeaders: z
-      .array(z.string())
-      .nullable()
-      .default(null)
-      .describe('The request headers that these pages may set; null: every header that they ask for.'),
-    exposedHeaders: textList(
-      ['etag', 'ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id', 'x-total-count'],
-      'The response headers that these pages may read, beside those that are always readable.',
-    ),
-    credentials: flag(false, 'Whether requests of these pages may carry cookies and other credentials.'),
-    maxAge: z.int().min(0).max(86_400).default(600).describe('Seconds that browsers may cache a preflight response.'),
-  })
-  .prefault({})
-  .describe('Cross-origin resource sharing (CORS).');
+/** Pages of other origins that may read responses. */
+export const corsSection = section('Cross-origin resource sharing (CORS).', {
+  enabled: flag(false, 'Lets pages of other origins read responses (CORS).'),
+  origins: option(
+    arrayOf(origin),
+    [],
+    'The origins of these pages, such as `https://app.example.org`; `*` for all, without credentials. They may also send requests that change data.',
+  ),
+  methods: textList(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], 'The methods that these pages may use.'),
+  allowedHeaders: option(
+    nullable(arrayOf(string)),
+    null,
+    'The request headers that these pages may set; null: every header that they ask for.',
+  ),
+  exposedHeaders: textList(
+    ['etag', 'ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id', 'x-total-count'],
+    'The response headers that these pages may read, beside those that are always readable.',
+  ),
+  credentials: flag(false, 'Whether requests of these pages may carry cookies and other credentials.'),
+  maxAge: option(integer({ min: 0, max: 86_400 }), 600, 'Seconds that browsers may cache a preflight response.'),
+});
 
-/** The section `compression` of responses. */
-export const compressionSection = z
-  .strictObject({
-    enabled: flag(false, 'Compresses responses, if the client accepts it. Event streams are never compressed.'),
-    encodings: z
-      .array(z.enum(['br', 'gzip', 'deflate', 'zstd']))
-      .min(1)
-      .default(['br', 'gzip'])
-      .describe('The content codings in order of preference; `zstd` needs Node.js 22.15.'),
-    minSize: z.int().min(0).default(1024).describe('Bytes below which a response is not compressed.'),
-    mediaTypes: textList(
-      [
-        'application/json',
-        'application/problem+json',
-        'application/x-ndjson',
-        'application/javascript',
-        'image/svg+xml',
-        'text/*',
-      ],
-      'The media types that are compressed, with `*` for any text.',
+export const compressionSection = section('Compression of responses.', {
+  enabled: flag(false, 'Compresses responses, if the client accepts it. Event streams are never compressed.'),
+  encodings: option(
+    checked(arrayOf(oneOf('br', 'gzip', 'deflate', 'zstd')), (encodings) =>
+      encodings.length === 0 ? 'is empty; name a coding, or set enabled to false' : null,
     ),
-  })
-  .prefault({})
-  .describe('Compression of responses.');
+    ['br', 'gzip'],
+    'The content codings in order of preference; `zstd` needs Node.js 22.15.',
+  ),
+  minSize: option(
+    integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+    1024,
+    'Bytes below which a response is not compressed.',
+  ),
+  mediaTypes: textList(
+    [
+      'application/json',
+      'application/problem+json',
+      'application/x-ndjson',
+      'application/javascript',
+      'image/svg+xml',
+      'text/*',
+    ],
+    'The media types that are compressed, with `*` for any text.',
+  ),
+});
 
-/** The section `securityHeaders`. */
-export const securityHeadersSection = z
-  .strictObject({
-    enabled: flag(
-      false,
-      'Adds security headers to every response: `Content-Security-Policy`, `Referrer-Policy`, `X-Frame-Options`, `Cross-Origin-…`, and `Strict-Transport-Security` on encrypted connections. `X-Content-Type-Options` is always sent.',
-    ),
-    contentSecurityPolicy: optionalText(
-      "The `Content-Security-Policy`; null: `default-src 'self'; base-uri 'self'; frame-ancestors 'none'; object-src 'none'`.",
-    ),
-    referrerPolicy: z
-      .enum(['no-referrer', 'same-origin', 'strict-origin', 'strict-origin-when-cross-origin'])
-      .default('no-referrer')
-      .describe('The `Referrer-Policy`.'),
-    hstsMaxAge: z
-      .int()
-      .min(0)
-      .default(31_536_000)
-      .describe('Seconds of `Strict-Transport-Security`; 0: the header is not sent.'),
-  })
-  .prefault({})
-  .describe('Security headers of responses.');
+export const securityHeadersSection = section('Security headers of responses.', {
+  enabled: flag(
+    false,
+    'Adds security headers to every response: `Content-Security-Policy`, `Referrer-Policy`, `X-Frame-Options`, `Cross-Origin-…`, and `Strict-Transport-Security` on encrypted connections. `X-Content-Type-Options` is always sent.',
+  ),
+  contentSecurityPolicy: optionalText(
+    "The `Content-Security-Policy`; null: `default-src 'self'; base-uri 'self'; frame-ancestors 'none'; object-src 'none'`.",
+  ),
+  referrerPolicy: option(
+    oneOf('no-referrer', 'same-origin', 'strict-origin', 'strict-origin-when-cross-origin'),
+    'no-referrer',
+    'The `Referrer-Policy`.',
+  ),
+  hstsMaxAge: option(
+    integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+    31_536_000,
+    'Seconds of `Strict-Transport-Security`; 0: the header is not sent.',
+  ),
+});

@@ -1,17 +1,11 @@
-import { z } from 'zod';
-import { servedPath } from './fields.ts';
+import { option } from '@pgway/core/internal';
+import { optionalFlag, servedPath } from './fields.ts';
+import { section } from './section.ts';
 
-/** The section `startPage`: the page to try the endpoints in a browser. */
-export const startPageSection = z
-  .strictObject({
-    enabled: z
-      .boolean()
-      .nullable()
-      .default(null)
-      .describe(
-        'Serves a page that lists the endpoints and sends requests to them. Null: unless `authentication.production` applies, and only to browsers on the same machine.',
-      ),
-    path: servedPath.default('/').describe('The path of the page. Endpoints and static files at `/` take precedence.'),
-  })
-  .prefault({})
-  .describe('The start page.');
+/** The page to try the endpoints in a browser. */
+export const startPageSection = section('The start page.', {
+  enabled: optionalFlag(
+    'Serves a page that lists the endpoints and sends requests to them. Null: unless `authentication.production` applies, and only to browsers on the same machine.',
+  ),
+  path: option(servedPath, '/', 'The path of the page. Endpoints and static files at `/` take precedence.'),
+});

@@ -1,5 +1,6 @@
-import { z } from 'zod';
-import { flag, secret, text, textMap } from './fields.ts';
+import { hidden, matching, nullable, number, oneOf, option, recordOf, secret } from '@pgway/core/internal';
+import { flag, text, textMap } from './fields.ts';
+import { section, type SectionValues } from './section.ts';
 
 export const samplers = [
   'always_on',
@@ -10,49 +11,44 @@ export const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
-const endpoint = secret(
-  z
-    .url({ protocol: /^https?$/, error: 'must be an http or https URL such as http://localhost:4318/v1/traces' })
-    .nullable()
-    .default(null)
-    .describe(
-      'The URL that traces are sent to by OTLP over HTTP, such as `http://localhost:4318/v1/traces`; null: there are no traces. `OTEL_EXPORTER_OTLP_ENDPOINT` (without `/v1/traces`) or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`.',
-    ),
+const endpoint = hidden(
+  matching(/^https?:\/\/[^\s/?#]+(?:[/?#]\S*)?$/, 'an http or https URL such as http://localhost:4318/v1/traces'),
 );
 
-/** The section `tracing`. */
-export const tracingSection = z
-  .strictObject({
-    endpoint,
-    protocol: z
-      .enum(['http/protobuf', 'http/json'])
-      .default('http/protobuf')
-      .describe('The encoding of traces. `OTEL_EXPORTER_OTLP_PROTOCOL`.'),
-    headers: secret(
-      textMap('Headers of the requests to the endpoint, such as an API key. `OTEL_EXPORTER_OTLP_HEADERS`.'),
-    ),
-    serviceName: text('pgway', 'The attribute `service.name` of all traces. `OTEL_SERVICE_NAME`.'),
-    resourceAttributes: textMap(
-      'Further attributes of all traces, such as `deployment.environment.name`. `OTEL_RESOURCE_ATTRIBUTES`.',
-    ),
-    sampler: z
-      .enum(samplers)
-      .default('parentbased_traceidratio')
-      .describe(
-        'Which requests have traces. `parentbased_…`: those whose client has a sampled trace, and of requests without a trace all, none, or `sampleRatio`. Otherwise the trace of the client does not decide. `OTEL_TRACES_SAMPLER`.',
-      ),
-    sampleRatio: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(1)
-      .describe('The share of requests with a trace, from 0 to 1, for `traceidratio`. `OTEL_TRACES_SAMPLER_ARG`.'),
-    trustParent: flag(
-      true,
-      'Whether requests continue the trace of their client (`traceparent`); false: each request begins a trace, so that clients cannot decide what is sampled.',
-    ),
-  })
-  .prefault({})
-  .describe('Traces of requests and their calls, by OpenTelemetry.');
+export const tracingSection = section('Traces of requests and their calls, by OpenTelemetry.', {
+  endpoint: option(
+    nullable(endpoint),
+    null,
+    'The URL that traces are sent to by OTLP over HTTP, such as `http://localhost:4318/v1/traces`; null: there are no traces. `OTEL_EXPORTER_OTLP_ENDPOINT` (without `/v1/traces`) or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`.',
+  ),
+  protocol: option(
+    oneOf('http/protobuf', 'http/json'),
+    'http/protobuf',
+    'The encoding of traces. `OTEL_EXPORTER_OTLP_PROTOCOL`.',
+  ),
+  headers: option(
+    recordOf(secret),
+    {},
+    'Headers of the requests to the endpoint, such as an API key. `OTEL_EXPORTER_OTLP_HEADERS`.',
+  ),
+  serviceName: text('pgway', 'The attribute `service.name` of all traces. `OTEL_SERVICE_NAME`.'),
+  resourceAttributes: textMap(
+    'Further attributes of all traces, such as `deployment.environment.name`. `OTEL_RESOURCE_ATTRIBUTES`.',
+  ),
+  sampler: option(
+    oneOf(...samplers),
+    'parentbased_traceidratio',
+    'Which requests have traces. `parentbased_…`: those whose client has a sampled trace, and of requests without a trace all, none, or `sampleRatio`. Otherwise the trace of the client does not decide. `OTEL_TRACES_SAMPLER`.',
+  ),
+  sampleRatio: option(
+    number({ min: 0, max: 1 }),
+    1,
+    'The share of requests with a trace, from 0 to 1, for `traceidratio`. `OTEL_TRACES_SAMPLER_ARG`.',
+  ),
+  trustParent: flag(
+    true,
+    'Whether requests continue the trace of their client (`traceparent`); false: each request begins a trace, so that clients cannot decide what is sampled.',
+  ),
+});
 
-export type TracingConfiguration = z.output<typeof tracingSection>;
+export type TracingConfiguration = SectionValues<typeof tracingSection>;

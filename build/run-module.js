@@ -5,21 +5,6 @@ import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { librarySources } from './packages.js';
 
-/** A plug-in that replaces a module, which must depend on nothing but the sources, by the values of its exports. */
-export function evaluated(path) {
-  return {
-    name: 'evaluated',
-    load: {
-      filter: { id: path },
-      async handler() {
-        const exported = Object.entries(await runModule(path));
-        const code = exported.map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`).join('\n');
-        return { code, moduleType: 'js' };
-      },
-    },
-  };
-}
-
 /**
  * Bundles a module of the sources, runs it and returns its exports.
  * @param plugins may provide the module

@@ -1,0 +1,119 @@
+/** Sections with the options of one part of the library each, with its names, units and defaults but for a few. */
+import {
+  arrayOf,
+  crudOptions,
+  defaultUploadHandlerOptions,
+  eventsOptions,
+  idempotencyOptions,
+  listingLimits,
+  nullable,
+  oneOf,
+  option,
+  rateLimitsOptions,
+  readReplicasOptions,
+  tableOperations,
+  tenantOptions,
+  uploadOptions,
+} from '@pgway/core/internal';
+import { excelUploadOptions } from '@pgway/excel/internal';
+import { httpFileOptions, openApiOptions, typescriptClientOptions } from '@pgway/generators/internal';
+import { redisCacheOptions, redisRateLimitsOptions } from '@pgway/redis/internal';
+import { flag, optionalFlag, optionalPath, optionalSecret } from './fields.ts';
+import { fileOptions, section, changed } from './section.ts';
+
+export const readReplicasSection = section('Read replicas of the database.', fileOptions(readReplicasOptions));
+
+export const crudSection = section('Tables and views as endpoints (CRUD).', {
+  enabled: optionalFlag(
+    'Publishes tables and views. Null: only those whose comment has an `HTTP` line, unless `gateway.commentsMode` is `ignore`. True: those that `commentsMode` selects. False: none.',
+  ),
+  routines: flag(true, 'Publishes routines as well; false: tables and views only.'),
+  ...fileOptions(crudOptions),
+  listingLimits: section(listingLimits.description, fileOptions(listingLimits)),
+  // A list only, as variables have it.
+  crudTypes: option(arrayOf(oneOf(...tableOperations, 'all')), ['all'], crudOptions.options.crudTypes.description),
+});
+
+export const tenantSection = section(tenantOptions.description, {
+  ...fileOptions(tenantOptions),
+  by: option(
+    nullable(tenantOptions.options.by),
+    null,
+    `${tenantOptions.options.by.description} Null: there are no tenants.`,
+  ),
+});
+
+export const eventsSection = section(eventsOptions.description, {
+  ...fileOptions(eventsOptions),
+  maxStreams: changed(eventsOptions.options.maxStreams, {
+    description: `${eventsOptions.options.maxStreams.description} \`limits.maxConnections\` counts them too.`,
+  }),
+  broadcast: option(
+    oneOf('local', 'postgres', 'redis'),
+    'local',
+    'How several instances share events, refreshes and logouts: not at all, by NOTIFY of the database, or by Redis or Valkey.',
+  ),
+  redisUrl: optionalSecret(
+    '`redis://user:password@host:6379`, `rediss://…` for TLS, or `redis-sentinel://host:26379,host:26379/name` for Sentinel.',
+  ),
+});
+
+export const idempotencySection = section(idempotencyOptions.description, fileOptions(idempotencyOptions));
+
+export const rateLimitsSection = section(
+  'Rate limits of endpoints. With several instances, `redisRateLimits` makes them count together.',
+  fileOptions(rateLimitsOptions),
+  rateLimitsOptions.check,
+);
+
+export const redisCacheSection = section(
+  'The response cache in Redis or Valkey; `gateway.cacheEnabled` and the other settings of the cache are in `gateway`.',
+  {
+    ...fileOptions(redisCacheOptions),
+    url: optionalSecret(`${redisCacheOptions.options.url.description} Null: responses are cached in memory.`),
+  },
+);
+
+export const redisRateLimitsSection = section('The rate limits in Redis or Valkey.', {
+  ...fileOptions(redisRateLimitsOptions),
+  url: optionalSecret(`${redisRateLimitsOptions.options.url.description} Null: requests are counted in memory.`),
+});
+
+const handlers = oneOf('large_object', 'file_system', 'csv', 'excel');
+
+export const uploadsSection = section('File uploads: endpoints with `upload` in their comment.', {
+  ...fileOptions(uploadOptions),
+  uploadHandlers: option(
+    arrayOf(handlers),
+    ['large_object', 'file_system', 'csv', 'excel'],
+    'The handlers that comments can select: `large_object`, `file_system`, `csv` and `excel`. An empty list disables uploads.',
+  ),
+  defaultUploadHandler: changed(uploadOptions.options.defaultUploadHandler, {
+    description:
+      'The handler of comments that name none. Without `large_object` in `uploadHandlers`, the default has no effect.',
+  }),
+  defaultUploadHandlerOptions: section(defaultUploadHandlerOptions.description, {
+    ...fileOptions(defaultUploadHandlerOptions),
+    excel: section(excelUploadOptions.description, fileOptions(excelUploadOptions)),
+  }),
+});
+
+export const typescriptClientSection = section(
+  'The typed client that `pgway generate` writes.',
+  fileOptions(typescriptClientOptions, 'host', 'urlPathPrefix'),
+);
+
+export const httpFileSection = section('Request files (`.http`) for the REST clients of editors.', {
+  ...fileOptions(httpFileOptions, 'host', 'databaseName'),
+  path: optionalPath(
+    'The path where the server serves the file; with one file per schema, `<path>/<name>.http`. Null: not served.',
+  ),
+});
+
+export const openApiSection = section('The OpenAPI 3.1 document.', {
+  ...fileOptions(openApiOptions, 'urlPathPrefix', 'batchPath'),
+  path: optionalPath('The path where the server serves the document, as in `/openapi.json`. Null: not served.'),
+  docsPath: optionalPath(
+    'The path where the server serves the API docs as an HTML page, as in `/docs`. Null: not served.',
+  ),
+});
