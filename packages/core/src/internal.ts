@@ -63,6 +63,7 @@ export {
   implementation,
   integer,
   jsonObject,
+  mapOf,
   matching,
   nonEmptyString,
   nullable,

@@ -43,7 +43,7 @@ describe('options from the sections', () => {
     ],
     [{ jwt: { enabled: true, secret: 's' }, authentication: { production: false } }, { jwt: { production: false } }],
     [{ jwt: { ...jwt, secret: 's', signWithSecret: true } }, { jwt: { signingKey: { secret: 's' } } }],
-    [{ basic: { user: 'ada', hash: 'h' } }, { basic: { user: 'ada', hash: 'h', realm: 'pgway' } }],
+    [{ basic: { user: 'ada', hash: 'h' } }, { basic: { user: 'ada', hash: 'h' }, realm: 'pgway' }],
     [{ basic: { hash: 'h' } }, { basic: { user: null, hash: 'h' } }],
     [{ host: '0.0.0.0' }, { production: true }],
     [{ host: '0.0.0.0', authentication: { production: false } }, { production: false }],

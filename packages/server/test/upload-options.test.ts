@@ -1,9 +1,5 @@
-import { excelHandler } from '@pgway/excel';
 import { expect, test } from 'vitest';
 import { uploadOptions as validator } from '../../core/src/gateway/options/upload-options.ts';
-import { commonUploadOptions, csvUploadOptions, fileSystemUploadOptions } from '../../core/src/uploads/options.ts';
-import { defaultsOf } from '../../core/src/validation/option.ts';
-import { excelLimits } from '../../excel/src/options.ts';
 import type { ConfigurationError } from '../src/config/configuration-error.ts';
 import { loadConfiguration } from '../src/config/load.ts';
 import { uploadOptions } from '../src/upload-options.ts';
@@ -17,17 +13,8 @@ async function optionsOf(section: object, environment: Readonly<Record<string, s
   return uploadOptions((await loadConfiguration(places)).configuration);
 }
 
-test('the defaults are those of the library, with the handlers of the list', async () => {
+test('without settings, the handlers of the list and valid options', async () => {
   const { uploadHandlers, ...options } = await optionsOf({});
-  expect(options).toEqual({
-    ...defaultsOf(validator),
-    uploadHandlers: undefined,
-    defaultUploadHandlerOptions: {
-      ...defaultsOf(commonUploadOptions),
-      fileSystem: defaultsOf(fileSystemUploadOptions),
-      csv: defaultsOf(csvUploadOptions),
-    },
-  });
   expect(Object.keys(uploadHandlers ?? {})).toEqual(['large_object', 'file_system', 'csv', 'excel']);
   expect(validator.validate({ ...options, uploadHandlers }, ['uploadOptions'])).toEqual([]);
 });
@@ -58,16 +45,6 @@ test('excel is loaded when it is listed', async () => {
       all_sheets: { default: false },
     },
   });
-});
-
-test('the defaults of excel are those of the library', async () => {
-  const workingDirectory = await folderWith();
-  const places = { workingDirectory, files: [], environment: {}, overrides: [], otherOptions: [], commandNames: [] };
-  const { excel } = (await loadConfiguration(places)).configuration.uploadOptions.defaultUploadHandlerOptions;
-  const values = (options: ReturnType<typeof excelHandler>['options']) =>
-    Object.values(options!).map((option) => option.default);
-  expect(values(excelHandler(excel).options)).toEqual(values(excelHandler().options));
-  expect(excel).toMatchObject(defaultsOf(excelLimits));
 });
 
 test('without large_object in the list, it is not the default handler', async () => {

@@ -67,7 +67,7 @@ class BearerScheme {
   readonly #now: () => number;
 
   constructor(options: ResolvedOptions) {
-    const { name, encryption, now = Date.now, cacheSize } = options;
+    const { name, encryption, now = Date.now } = options;
     const { accessLifetime, refreshLifetime, sessionLifetime } = options;
     this.#lifetimes = { accessLifetime, refreshLifetime, sessionLifetime };
     validateLifetimes(name, this.#lifetimes);
@@ -85,7 +85,6 @@ class BearerScheme {
       encryption,
       purpose,
       sessions,
-      cacheSize,
       now,
     });
   }

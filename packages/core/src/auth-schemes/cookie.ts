@@ -50,7 +50,7 @@ class CookieScheme {
   readonly #now: () => number;
 
   constructor(options: ResolvedOptions) {
-    const { name, encryption, cookieName, lifetime, sliding, cacheSize, now = Date.now } = options;
+    const { name, encryption, cookieName, lifetime, sliding, now = Date.now } = options;
     validateLifetimes(name, { lifetime, sliding });
     validatePrefix(cookieName, options);
     this.#options = options;
@@ -70,7 +70,6 @@ class CookieScheme {
       encryption,
       purpose,
       sessions,
-      cacheSize,
       now,
     });
     // Throws for an attribute that would fail at the first login.

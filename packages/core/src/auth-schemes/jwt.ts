@@ -84,7 +84,7 @@ class Jwt {
     requireOneSource(options, allKeys);
     this.#verifier = new JwtVerifier(rulesOf(options, allKeys));
     this.#sessions = options.sessions ?? memorySessions({ now });
-    this.#cache = new TokenCache(options.cacheSize, now);
+    this.#cache = new TokenCache(now);
     this.#versions = new ExpiringMap(mostVersions, now);
   }
 

@@ -8,10 +8,6 @@ import type { SessionStore } from './sessions.ts';
 export interface BearerOptions {
   /** The name by which a login selects the scheme. Default `bearer`. */
   readonly name?: string;
-  /** The realm that the challenge names. Default `pgway`. */
-  readonly realm?: string;
-  /** Maximum number of tokens in the cache. Default 5,000. */
-  readonly cacheSize?: number;
   /** Seconds that an access token is valid. Default 3,600. */
   readonly accessLifetime?: number;
   /** Seconds that a refresh token is valid. Default 1,209,600. */
@@ -28,10 +24,6 @@ export interface BearerOptions {
 export interface CookieOptions {
   /** The name by which a login selects the scheme. Default `cookie`. */
   readonly name?: string;
-  /** The realm that the challenge names. Default `pgway`. */
-  readonly realm?: string;
-  /** Maximum number of tokens in the cache. Default 5,000. */
-  readonly cacheSize?: number;
   /**
    * The name of the cookie; prefer `__Host-pgway` if every client uses TLS: browsers accept it from this host only, so
    * that other hosts of the domain cannot set it. Default `pgway`.
@@ -84,10 +76,6 @@ export interface JwksOptions {
 export interface JwtOptions {
   /** The name by which a login selects the scheme. Default `jwt`. */
   readonly name?: string;
-  /** The realm that the challenge names. Default `pgway`. */
-  readonly realm?: string;
-  /** Maximum number of tokens in the cache. Default 5,000. */
-  readonly cacheSize?: number;
   /** The claim with the id of the user. Absent: that of the gateway. */
   readonly userIdClaim?: string;
   /** The claim with the name of the user. Absent: that of the gateway. */

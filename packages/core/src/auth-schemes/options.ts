@@ -52,16 +52,12 @@ const clock = callback<() => number>('() => number');
 const clockText = 'Milliseconds since 1970.';
 
 const name = (byDefault: string) => option(nonEmptyString, byDefault, 'The name by which a login selects the scheme.');
-const realm = option(string, 'pgway', 'The realm that the challenge names.');
-const cacheSize = option(integer({ min: 0, max: 1_000_000 }), 5_000, 'Maximum number of tokens in the cache.');
 
 export const cookieOptions: OptionGroup<CookieOptions> = optionGroup<CookieOptions>(
   'CookieOptions',
   'The scheme `cookie`.',
   {
     name: name('cookie'),
-    realm,
-    cacheSize,
     cookieName: option(
       nonEmptyString,
       'pgway',
@@ -94,8 +90,6 @@ export const bearerOptions: OptionGroup<BearerOptions> = optionGroup<BearerOptio
   'The scheme `bearer`: opaque tokens.',
   {
     name: name('bearer'),
-    realm,
-    cacheSize,
     accessLifetime: option(lifetime, 3_600, 'Seconds that an access token is valid.'),
     refreshLifetime: option(lifetime, 14 * day, 'Seconds that a refresh token is valid.'),
     sessionLifetime: option(lifetime, 90 * day, 'Seconds from login in which tokens can be refreshed.'),
@@ -196,8 +190,6 @@ export const jwtOptions: OptionGroup<JwtOptions> = optionGroup<JwtOptions>(
   'The scheme `jwt`: signed tokens of an external issuer, or of this server.',
   {
     name: name('jwt'),
-    realm,
-    cacheSize,
     ...claimNames,
     address: optionalOption(
       callback('(request: GatewayRequest) => string | null', { GatewayRequest: '../http/request.ts' }),

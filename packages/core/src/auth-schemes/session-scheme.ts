@@ -9,6 +9,8 @@ import type { NewSession, SessionStore } from './sessions.ts';
 export interface SessionSchemeOptions {
   /** The name by which a login selects the scheme. */
   readonly name: string;
+  /** The realm that the challenge names. Default `pgway`. */
+  readonly realm?: string;
   readonly encryption: TokenEncryption;
   /** Default: the sessions that ended on this instance, in memory. */
   readonly sessions?: SessionStore;
@@ -47,7 +49,7 @@ export function createSession(
  * Returns the realm as a quoted string.
  * @throws TypeError for characters that a header cannot have
  */
-export function quoteRealm(realm: string): string {
+export function quoteRealm(realm = 'pgway'): string {
   if (/^[\x20-\x7e]*$/.test(realm)) return `"${realm.replaceAll(/["\\]/g, '\\$&')}"`;
   throw new TypeError(`the realm ${JSON.stringify(realm)} cannot be sent in a header; use printable ASCII`);
 }

@@ -71,8 +71,6 @@ export interface TokenAuthenticatorOptions {
   readonly encryption: TokenEncryption;
   readonly purpose: string;
   readonly sessions: SessionStore;
-  /** The maximum number of cached tokens. */
-  readonly cacheSize: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -90,7 +88,7 @@ export class TokenAuthenticator {
 
   constructor(options: TokenAuthenticatorOptions) {
     this.#options = options;
-    this.#cache = new TokenCache(options.cacheSize, options.now);
+    this.#cache = new TokenCache(options.now);
   }
 
   /** @throws Problem 503 when the session cannot be checked */

@@ -5,15 +5,14 @@ import { ExpiringMap } from '../cache/expiring-map.ts';
 const maxCacheSeconds = 600;
 
 /** Caches the results of token verifications. Keys are digests: a copy of the memory contains no valid token. */
+const maxEntries = 5_000;
+
 export class TokenCache<Value> {
   readonly #entries: ExpiringMap<Value>;
   readonly #now: () => number;
 
-  /**
-   * @param maxEntries 0: nothing is cached
-   * @param now milliseconds since 1970
-   */
-  constructor(maxEntries: number, now: () => number) {
+  /** @param now milliseconds since 1970 */
+  constructor(now: () => number) {
     this.#entries = new ExpiringMap(maxEntries, now);
     this.#now = now;
   }

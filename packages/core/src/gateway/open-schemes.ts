@@ -37,7 +37,7 @@ export async function openSchemes(
 ): Promise<readonly AuthScheme[]> {
   const { options, claimTypes, sessions, restrict } = parts;
   const { cookie, bearer, jwt, basic } = options;
-  const common = { sessions, userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
+  const common = { realm: options.realm, sessions, userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
   const schemes = [
     ...options.schemes.map(restrict),
     ...(cookie === false
@@ -77,12 +77,12 @@ async function openJwtSchemes(
 function openJwtScheme(
   create: typeof jwtScheme,
   jwt: JwtOptions,
-  { sessions, claimTypes, report }: AuthenticationParts,
+  { options: { realm }, sessions, claimTypes, report }: AuthenticationParts,
   observe: Observer,
 ): AuthScheme {
   const sessionOptions = (jwt.signingKey ?? null) === null ? {} : { sessions };
-  const names = { userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
-  const scheme = create({ name: 'jwt', ...names, ...sessionOptions, ...jwt, report });
+  const common = { realm, userIdClaim: claimTypes.id, userNameClaim: claimTypes.name };
+  const scheme = create({ name: 'jwt', ...common, ...sessionOptions, ...jwt, report });
   for (const message of scheme.warnings) observe({ kind: 'start-warning', code: 'authentication', message });
   return scheme;
 }
@@ -92,15 +92,21 @@ function enabledOptions<Options extends object>(options: true | Options): Partia
 }
 
 function openBasicScheme(
-  { name, user = null, hash = null, command = null, realm = 'pgway' }: BasicOptions & { readonly name: string },
+  {
+    name,
+    user = null,
+    hash = null,
+    command = null,
+    realm,
+  }: BasicOptions & { readonly name: string; readonly realm?: string },
   parts: AuthenticationParts,
 ): AuthScheme {
-  const { hasher, claimTypes, query } = parts;
+  const { options, hasher, claimTypes, query } = parts;
   return basicScheme({
     name,
-    realm,
+    realm: realm ?? options.realm,
     user: user === null ? null : { name: user, hash: hash ?? '' },
-    command: command === null ? null : challengeCommand(command, query, parts.options),
+    command: command === null ? null : challengeCommand(command, query, options),
     hasher,
     loginRateLimiter: parts.loginRateLimiter,
     nameClaim: claimTypes.name,

@@ -13,6 +13,7 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: Schema | false;
+  readonly propertyNames?: Schema;
   readonly default?: unknown;
   readonly description?: string;
   /** Whether messages must not show the value. */

@@ -303,6 +303,25 @@ export function recordOf<Item>(
   };
 }
 
+/** An object with some of the keys. */
+export function mapOf<Key extends string, Item>(
+  keys: Validator<Key>,
+  item: Validator<Item>,
+): Validator<Readonly<Partial<Record<Key, Item>>>> {
+  const entries = recordOf(item) as unknown as Validator<Readonly<Partial<Record<Key, Item>>>>;
+  return {
+    ...entries,
+    source: source(`Readonly<Partial<Record<${keys.source.text}, ${item.source.text}>>>`, item.source.imports),
+    schema: entries.schema === null ? null : { ...entries.schema, propertyNames: keys.schema! },
+    validate: (value, path) => [
+      ...(runtimeType(value) === 'object' ? Object.keys(value as object) : []).flatMap((key) =>
+        keys.validate(key, [...path, key]),
+      ),
+      ...entries.validate(value, path),
+    ],
+  };
+}
+
 /** A function of the host. @param type its TypeScript type, and the modules of the names in it */
 export function callback<Value>(type = 'unknown', imports: TypeSource['imports'] = {}): Validator<Value> {
   return ofType('a function', { type: 'function', source: source(type, imports), schema: null });

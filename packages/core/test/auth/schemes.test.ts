@@ -178,7 +178,7 @@ describe('HTTP Basic for the whole gateway', () => {
     authorize
     user_parameters';`,
     {
-      authentication: { basic: { user: 'ada', hash: hashOfSecret, realm: 'books' }, cookie: true },
+      authentication: { basic: { user: 'ada', hash: hashOfSecret }, cookie: true, realm: 'books' },
       requiresAuthorization: true,
     },
   );
@@ -201,7 +201,7 @@ describe('HTTP Basic for the whole gateway', () => {
     expect(await send(basic('bob', 'secret'))).toBe(401);
     const anonymous = await gateway.send('POST /api/add', { body });
     expect(anonymous.headers.get('www-authenticate')).toBe(
-      'Cookie realm="pgway", Basic realm="books", charset="UTF-8"',
+      'Cookie realm="books", Basic realm="books", charset="UTF-8"',
     );
   });
 });

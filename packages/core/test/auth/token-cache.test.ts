@@ -54,7 +54,7 @@ describe('a bounded map with expiry', () => {
 describe('cached tokens', () => {
   test('tokens are cached until they expire, and for ten minutes at most', () => {
     const clock = clockAt();
-    const cache = new TokenCache<string>(10, clock.now);
+    const cache = new TokenCache<string>(clock.now);
     cache.set('short', 'a', clock.now() / 1000 + 60);
     cache.set('long', 'b', clock.now() / 1000 + 86_400);
     clock.pass(59);

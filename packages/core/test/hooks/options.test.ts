@@ -29,7 +29,7 @@ describe('createGateway rejects', () => {
     ],
     [
       { authentication: { cookie: { lifetime: 60, http: true } } },
-      'authentication.cookie.http: unknown option; authentication.cookie takes name, realm, cacheSize, cookieName, lifetime, sliding, secure, sameSite, path, domain',
+      'authentication.cookie.http: unknown option; authentication.cookie takes name, cookieName, lifetime, sliding, secure, sameSite, path, domain',
     ],
     [
       { authentication: { jwt: [{ keys: [{ secrets: 'x' }] }] } },

@@ -9,7 +9,6 @@ export function contradictions(configuration: Configuration): readonly string[] 
   return [
     ...databaseIssues(configuration),
     ...portIssues(configuration),
-    ...poolIssues(configuration.gateway),
     ...tenantIssues(configuration),
     ...listingIssues(configuration.crud.listingLimits),
     ...broadcastIssues(configuration.events),
@@ -32,11 +31,6 @@ function databaseIssues({ connectionString, embedded }: Configuration): readonly
 function portIssues({ port, tls: { redirectPort } }: Configuration): readonly string[] {
   if (redirectPort === null || redirectPort === 0 || redirectPort !== port) return [];
   return [`tls.redirectPort: ${port} is also port; set another one, such as 80`];
-}
-
-function poolIssues({ minPoolSize, poolSize }: Configuration['gateway']): readonly string[] {
-  if (minPoolSize === null || poolSize === null || minPoolSize <= poolSize) return [];
-  return [`gateway.minPoolSize: ${minPoolSize} exceeds gateway.poolSize, ${poolSize}; lower it, or raise poolSize`];
 }
 
 function tenantIssues({ tenant }: Configuration): readonly string[] {

@@ -32,8 +32,8 @@ export const logSources = [
 
 export type LogSource = (typeof logSources)[number];
 
-/** The levels of sources, in place of those of the targets; null: those of the targets. */
-export type SourceLevels = Readonly<Record<LogSource, LogLevel | null>>;
+/** The levels of sources, in place of those of the targets. */
+export type SourceLevels = Readonly<Partial<Record<LogSource, LogLevel>>>;
 
 const observationSources: Readonly<Record<Observation['kind'], LogSource>> = {
   'endpoints-created': 'start',

@@ -47,6 +47,7 @@ export interface LogOutputsContext {
 const timings = { lineDelay: 10, databaseDelay: 200, retry: 5000, close: 3000 } as const;
 const batchSizes = { lines: 500, database: 200 } as const;
 const maxQueuedLines = 100_000;
+const maxQueuedRows = 10_000;
 
 /** Writes to the console alone, at once. */
 export function consoleOnly(stdout: { write(text: string): void }): LogOutputs {
@@ -161,7 +162,6 @@ interface DatabaseSection {
   readonly name: string;
   readonly command: string | null;
   readonly connectionString: string | null;
-  readonly maxQueued: number;
   readonly parameters: number;
 }
 
@@ -177,7 +177,7 @@ function openQueue(
     name,
     sink: database,
     sizeOf: sizeOfRow,
-    maxItems: section.maxQueued,
+    maxItems: maxQueuedRows,
     batchSize: batchSizes.database,
     delayMs: timings.databaseDelay,
     retryMs: timings.retry,

@@ -40,7 +40,7 @@ export function createLoggers({ targets, levels, now, worker = null }: LoggerOpt
     const own = targets.map((target) =>
       target.level === 'silent' ? target : { ...target, level: level ?? target.level },
     );
-    const logger = level === null ? byTargets : createPino(own, now, base);
+    const logger = level === undefined ? byTargets : createPino(own, now, base);
     return [source, logger.child({ source })];
   });
   return Object.fromEntries(entries) as Record<LogSource, PinoLogger>;

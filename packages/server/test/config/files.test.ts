@@ -246,7 +246,7 @@ describe('contradictions are reported at once', () => {
           port: 8443,
           tls: { redirectPort: 8443 },
           embedded: { enabled: true },
-          gateway: { poolSize: 4, minPoolSize: 5 },
+          gateway: { poolSize: 4 },
           crud: { listingLimits: { defaultLimit: 20, maxLimit: 10 } },
           events: { broadcast: 'redis' },
           authentication: { databaseRole: { anonymous: 'a' } },
@@ -261,7 +261,6 @@ describe('contradictions are reported at once', () => {
     expect(issues).toEqual([
       'embedded.enabled: a connection is configured as well; set only one of them',
       'tls.redirectPort: 8443 is also port; set another one, such as 80',
-      'gateway.minPoolSize: 5 exceeds gateway.poolSize, 4; lower it, or raise poolSize',
       'crud.listingLimits.defaultLimit: 20 exceeds crud.listingLimits.maxLimit, 10; lower it, or raise maxLimit',
       'events.redisUrl: missing; events.broadcast redis needs it',
       'authentication.databaseRole.anonymous has no effect without a claim; set authentication.databaseRole.claim',

@@ -56,7 +56,6 @@ export const basicOptions: OptionGroup<BasicOptions> = optionGroup<BasicOptions>
       null,
       'SQL that authenticates a user and returns claims: `$1` user, `$2` password, `$3` realm, `$4` path.',
     ),
-    realm: option(string, 'pgway', 'The realm that the challenge names.'),
   },
   { isPartial },
 );
@@ -169,6 +168,7 @@ export const authenticationOptions: OptionGroup<AuthenticationOptions> = optionG
       null,
       'Sign-in through external providers in the browser, of `@pgway/external-sign-in`; its users get a session of a scheme above.',
     ),
+    realm: option(string, 'pgway', 'The realm that the challenges of the schemes name.'),
     schemes: option(
       arrayOf(implementation<AuthScheme>('AuthScheme', ports, ['authenticate', 'challenge'])),
       [],

@@ -75,6 +75,8 @@ export interface AuthenticationOptions {
    * scheme above.
    */
   readonly externalSignIn: ExternalSignIn | null;
+  /** The realm that the challenges of the schemes name. Default `pgway`. */
+  readonly realm: string;
   /** Custom schemes, tried before the built-in ones. */
   readonly schemes: readonly AuthScheme[];
   /** The keys of cookies and tokens. */
@@ -168,8 +170,6 @@ export interface BasicOptions {
   readonly hash?: string | null;
   /** SQL that authenticates a user and returns claims: `$1` user, `$2` password, `$3` realm, `$4` path. */
   readonly command?: string | null;
-  /** The realm that the challenge names. Default `pgway`. */
-  readonly realm?: string;
 }
 
 /** The keys of cookies and tokens. */

@@ -34,8 +34,11 @@ const authentication = section('Authentication: logins, and what routines receiv
   production: optionalFlag(
     `${library.production.description} Null: true unless \`host\` is a loopback address. Unless false, JWTs need \`issuer\` and \`audience\`.`,
   ),
-  loginRateLimit: section(loginRateLimitOptions.description, fileOptions(loginRateLimitOptions)),
-  hashRateLimit: section(hashRateLimitOptions.description, fileOptions(hashRateLimitOptions)),
+  loginRateLimit: section(
+    loginRateLimitOptions.description,
+    fileOptions(loginRateLimitOptions, 'firstWait', 'longestWait', 'capacity'),
+  ),
+  hashRateLimit: section(hashRateLimitOptions.description, fileOptions(hashRateLimitOptions, 'capacity')),
 });
 
 const cookie = section(cookieOptions.description, {
@@ -50,9 +53,9 @@ const bearer = section(bearerOptions.description, {
 
 const jwt = section(jwtOptions.description, {
   enabled: flag(false, 'Accepts signed tokens (JWT).'),
-  ...fileOptions(jwtOptions, 'cacheSize', 'userIdClaim', 'userNameClaim', 'production', 'versions'),
+  ...fileOptions(jwtOptions, 'userIdClaim', 'userNameClaim', 'production', 'versions'),
   jwks: section('The public keys of an issuer.', {
-    ...fileOptions(jwksOptions),
+    ...fileOptions(jwksOptions, 'timeout', 'cooldown'),
     url: optionalText(jwksOptions.options.url.description),
   }),
   secret: optionalSecret('Instead of `jwks.url`: the secret of HS256, at least 32 bytes.'),
@@ -85,7 +88,7 @@ const dataProtection = section(dataProtectionOptions.description, fileOptions(da
 const externalSignIn = section(
   'Sign-in with Google, GitHub and other OpenID Connect and OAuth 2 providers, enabled by `providers`.',
   {
-    ...fileOptions(externalSignInOptions),
+    ...fileOptions(externalSignInOptions, 'timeout'),
     providers: changed(externalSignInOptions.options.providers, { default: {} }),
     loginCommand: optionalText(externalSignInOptions.options.loginCommand.description),
   },

@@ -18,7 +18,15 @@ const general = generalOptions.options;
 export const gatewaySection = section('Which routines become endpoints, and how they respond.', {
   ...fileOptions(endpointFormOptions),
   ...fileOptions(filterOptions),
-  ...fileOptions(connectionOptions, 'connectionString', 'processes'),
+  ...fileOptions(
+    connectionOptions,
+    'connectionString',
+    'processes',
+    // Parameters of the connection string.
+    'minPoolSize',
+    'connectionLifetime',
+    'connectionIdleLifetime',
+  ),
   ...fileOptions(generalOptions, 'readDefinitions', 'observeRequests'),
   ...fileOptions(batchOptions),
   ...fileOptions(cacheOptions),

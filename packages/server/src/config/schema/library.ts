@@ -58,7 +58,10 @@ export const eventsSection = section(eventsOptions.description, {
   ),
 });
 
-export const idempotencySection = section(idempotencyOptions.description, fileOptions(idempotencyOptions));
+export const idempotencySection = section(
+  idempotencyOptions.description,
+  fileOptions(idempotencyOptions, 'pruneInterval'),
+);
 
 export const rateLimitsSection = section(
   'Rate limits of endpoints. With several instances, `redisRateLimits` makes them count together.',
@@ -75,14 +78,14 @@ export const redisCacheSection = section(
 );
 
 export const redisRateLimitsSection = section('The rate limits in Redis or Valkey.', {
-  ...fileOptions(redisRateLimitsOptions),
+  ...fileOptions(redisRateLimitsOptions, 'lease'),
   url: optionalSecret(`${redisRateLimitsOptions.options.url.description} Null: requests are counted in memory.`),
 });
 
 const handlers = oneOf('large_object', 'file_system', 'csv', 'excel');
 
 export const uploadsSection = section('File uploads: endpoints with `upload` in their comment.', {
-  ...fileOptions(uploadOptions),
+  ...fileOptions(uploadOptions, 'maxParts', 'uploadQueueTimeout'),
   uploadHandlers: option(
     arrayOf(handlers),
     ['large_object', 'file_system', 'csv', 'excel'],
@@ -93,8 +96,11 @@ export const uploadsSection = section('File uploads: endpoints with `upload` in 
       'The handler of comments that name none. Without `large_object` in `uploadHandlers`, the default has no effect.',
   }),
   defaultUploadHandlerOptions: section(defaultUploadHandlerOptions.description, {
-    ...fileOptions(defaultUploadHandlerOptions),
-    excel: section(excelUploadOptions.description, fileOptions(excelUploadOptions)),
+    ...fileOptions(defaultUploadHandlerOptions, 'bufferSize', 'testBufferSize', 'nonPrintableThreshold'),
+    excel: section(
+      excelUploadOptions.description,
+      fileOptions(excelUploadOptions, 'maxSharedStringsSize', 'maxSheets', 'maxCells'),
+    ),
   }),
 });
 

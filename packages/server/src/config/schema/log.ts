@@ -1,30 +1,36 @@
-import { integer, nullable, oneOf, option, type Option } from '@pgway/core/internal';
-import { type LogLevel, logLevels, type LogSource } from '../../log/log-level.ts';
+import { integer, mapOf, nullable, oneOf, option } from '@pgway/core/internal';
+import { logLevels, type LogSource, logSources } from '../../log/log-level.ts';
 import { count, flag, optionalSecret, optionalText, optionalTextList } from './fields.ts';
 import { section } from './section.ts';
 
 const level = oneOf(...logLevels);
 
-const sourceLevel = (lines: string): Option<LogLevel | null> =>
-  option(nullable(level), null, `The lowest level of lines about ${lines}.`);
-
-const sourceLevels: Readonly<Record<LogSource, Option<LogLevel | null>>> = {
-  start: sourceLevel('start and stop, endpoints, and comments with errors'),
-  request: sourceLevel('failed requests; `debug` has refused ones too'),
-  access: sourceLevel('requests: the access log'),
-  command: sourceLevel('commands (`gateway.logCommands`)'),
-  notice: sourceLevel('notices of routines'),
-  database: sourceLevel('connections and refreshes'),
-  auth: sourceLevel('authentication; `debug` has refused tokens'),
-  upload: sourceLevel('uploads'),
-  cache: sourceLevel('the response cache'),
-  events: sourceLevel('event streams and messages between instances'),
+/** What the lines of each source are about. */
+const sources: Readonly<Record<LogSource, string>> = {
+  start: 'start and stop, endpoints, and comments with errors',
+  request: 'failed requests (with `debug`, refused ones too)',
+  access: 'requests, which is the access log',
+  command: 'commands, with `gateway.logCommands`',
+  notice: 'notices of routines',
+  database: 'connections and refreshes',
+  auth: 'authentication (with `debug`, refused tokens)',
+  upload: 'uploads',
+  cache: 'the response cache',
+  events: 'event streams and messages between instances',
 };
 
-const levels = section(
-  'Levels of single sources, in place of the levels of console, file and database, unless these are `silent`. Null: those levels.',
-  sourceLevels,
+const levels = option(
+  mapOf(oneOf(...logSources), level),
+  {},
+  `Levels of single sources, in place of those of console, file and database, unless these are \`silent\`, as in \`{ "auth": "debug" }\`. ${sourceLines()}.`,
 );
+
+/** Returns the sources with what their lines are about. */
+function sourceLines(): string {
+  return Object.entries(sources)
+    .map(([source, lines]) => `\`${source}\`: ${lines}`)
+    .join('. ');
+}
 
 const access = section(
   'The access log: method, path, status, duration, database time, rows, bytes, user, request id, address.',
@@ -56,11 +62,6 @@ const file = section('The log in files.', {
   maxFiles: count(10, 'Number of old files to keep.', 1000),
 });
 
-const maxQueued = count(
-  10_000,
-  'Number of lines that may wait while the database is slow or unavailable; beyond it, the oldest are dropped and counted on standard error.',
-);
-
 const connectionString = optionalSecret('The database; null: that of the gateway.');
 
 const database = section('The log in the database. Lines are written in batches, on a connection of their own.', {
@@ -69,7 +70,6 @@ const database = section('The log in the database. Lines are written in batches,
   ),
   level: lowestLevel,
   connectionString,
-  maxQueued,
 });
 
 export const logSection = section('The log on standard output, in files and in the database.', {
@@ -92,6 +92,5 @@ export const requestTrackingSection = section(
       'A command that runs for each request, such as `select track($1, $2, $3, $4)`; null: none. `$1` method, `$2` path, `$3` status, `$4` duration in milliseconds, `$5` user, `$6` address, `$7` endpoint, `$8` request id, `$9` time, `$10` milliseconds in the database.',
     ),
     connectionString,
-    maxQueued,
   },
 );

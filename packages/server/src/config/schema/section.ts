@@ -44,7 +44,8 @@ export function isSection(option: Option<never>): option is Section<never> {
 
 /**
  * Returns the options of the library that a file can contain.
- * @param without options that the server sets, or has in another form
+ * @param without options that the server sets or has in another form, and those that are for programs only: few deployments would change
+ *   them, and their defaults follow from other settings
  */
 export function fileOptions<Group, Without extends keyof Group = never>(
   group: OptionGroup<Group>,
