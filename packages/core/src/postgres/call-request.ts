@@ -273,7 +273,8 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   }
 
   protected override databaseError(diagnostics: Diagnostics): DatabaseError {
-    return new DatabaseError(diagnostics, this.step - this.leadingSteps, this.phase);
+    const { step, leadingSteps, phase } = this;
+    return new DatabaseError(diagnostics, step - leadingSteps, phase, this.steps[step]?.label ?? null);
   }
 
   /** @param outcome that of a call without an error of the server */

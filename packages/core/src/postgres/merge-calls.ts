@@ -105,5 +105,5 @@ interface ErrorOwner {
 function localError(error: Error, { culprit, position, start }: ErrorOwner): Error {
   if (culprit === null) return error;
   if (culprit !== position) return new CallCancelled('another call of the transaction has failed');
-  return error instanceof DatabaseError ? new DatabaseError(error.diagnostics, error.step - start, error.phase) : error;
+  return error instanceof DatabaseError ? error.with({ step: error.step - start }) : error;
 }

@@ -212,7 +212,7 @@ export abstract class PipelinedRequest {
   abstract connectionLost(error: ConnectionLost, outcome: TransactionOutcome): void;
 
   protected databaseError(diagnostics: Diagnostics): DatabaseError {
-    return new DatabaseError(diagnostics, this.step, this.phase);
+    return new DatabaseError(diagnostics, this.step, this.phase, null);
   }
 
   /** Prepares the request for another execution of the same statements. */

@@ -3,7 +3,17 @@ import type { Diagnostics, Notice } from './diagnostics.ts';
 import type { RoutineGuard } from './routine-guard.ts';
 
 export type { Diagnostics, Notice, RoutineGuard };
-export { ColumnMismatch, RoutineChanged } from './stale-errors.ts';
+export {
+  AcquireTimeout,
+  CallCancelled,
+  CallTimeout,
+  ColumnMismatch,
+  ConnectionLost,
+  ConnectionSetupError,
+  DatabaseError,
+  OutcomeUnknown,
+  RoutineChanged,
+} from './errors.ts';
 
 /** The database port: the interface of this module to the rest of the gateway. */
 
@@ -60,6 +70,8 @@ export interface Step {
   readonly statement: Statement;
   readonly values: readonly Value[];
   readonly rows?: RowSink;
+  /** Tells the step from the others of its call: an error of the step has it. */
+  readonly label?: string;
 }
 
 /** The plans of a call, and the receiver of its times. */
@@ -329,62 +341,4 @@ export interface ConnectionConfiguration {
   /** Milliseconds. */
   connectionTimeoutMillis: number;
   ssl: boolean | ConnectionOptions;
-}
-
-/** An ErrorResponse of PostgreSQL. */
-export class DatabaseError extends Error {
-  readonly diagnostics: Diagnostics;
-  /** The index of the failed step. */
-  readonly step: number;
-  readonly phase: 'parse' | 'bind' | 'execute';
-
-  constructor(diagnostics: Diagnostics, step: number, phase: 'parse' | 'bind' | 'execute') {
-    super(diagnostics.message);
-    this.name = 'DatabaseError';
-    this.diagnostics = diagnostics;
-    this.step = step;
-    this.phase = phase;
-  }
-}
-
-/**
- * The connection was lost, or none could be opened. A transient error: the call was not executed, or is idempotent.
- */
-export class ConnectionLost extends Error {
-  override readonly name: string = 'ConnectionLost';
-}
-
-/** The connection was lost after the call was sent: the database may have committed it. */
-export class OutcomeUnknown extends ConnectionLost {
-  override readonly name = 'OutcomeUnknown';
-}
-
-/**
- * The connection could not be opened for a permanent reason: a failed callback or an unsuitable client of the host, or
- * incompatible settings of the connection string and the server.
- */
-export class ConnectionSetupError extends ConnectionLost {
-  override readonly name = 'ConnectionSetupError';
-}
-
-/** No connection became free within the acquire timeout. */
-export class AcquireTimeout extends Error {
-  override readonly name = 'AcquireTimeout';
-}
-
-/** The call exceeded its timeout; the statement was cancelled. */
-export class CallTimeout extends Error {
-  override readonly name = 'CallTimeout';
-}
-
-/** The caller abandoned the call. */
-export class CallCancelled extends Error {
-  override readonly name = 'CallCancelled';
-  /** `unknown`: the connection was lost after the call was sent. */
-  readonly outcome: 'not executed' | 'executed' | 'unknown';
-
-  constructor(message: string, outcome: CallCancelled['outcome'] = 'not executed') {
-    super(message);
-    this.outcome = outcome;
-  }
 }

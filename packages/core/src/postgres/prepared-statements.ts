@@ -201,11 +201,11 @@ export class PrepareRequest extends PipelinedRequest {
   }
 
   protected override databaseError(diagnostics: Diagnostics): DatabaseError {
+    if (this.#isSettingRole) return new DatabaseError(diagnostics, 0, 'execute', null);
+    const { steps, leadingSteps } = this.pending;
     const statement = this.statement();
-    const step = this.pending.steps.findIndex((candidate) => candidate.statement === statement);
-    return this.#isSettingRole
-      ? new DatabaseError(diagnostics, 0, 'execute')
-      : new DatabaseError(diagnostics, Math.max(step - this.pending.leadingSteps, 0), this.phase);
+    const step = steps.findIndex((candidate) => candidate.statement === statement);
+    return new DatabaseError(diagnostics, Math.max(step - leadingSteps, 0), this.phase, steps[step]?.label ?? null);
   }
 
   override readyForQuery(): void {

@@ -81,7 +81,10 @@ export class RoutineLookup extends PipelinedRequest {
   }
 
   protected override databaseError(diagnostics: Diagnostics): DatabaseError {
-    return new DatabaseError(diagnostics, 0, this.step < this.#leadingSteps ? 'execute' : 'parse');
+    if (this.step < this.#leadingSteps) return new DatabaseError(diagnostics, 0, 'execute', null);
+    const guard = this.#guards[this.step - this.#leadingSteps];
+    const step = this.pending.steps.find(({ statement }) => statement.guard !== undefined && statement.guard === guard);
+    return new DatabaseError(diagnostics, 0, 'parse', step?.label ?? null);
   }
 
   override readyForQuery(): void {

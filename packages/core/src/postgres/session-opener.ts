@@ -242,7 +242,7 @@ function explainHandshakeError(error: unknown): string | null {
 /** Converts an error of `pg`: one of the server keeps its SQLSTATE, others become ConnectionLost or ConnectionSetupError. */
 function connectError(error: unknown, prefix: string): Error {
   if (error instanceof pg.DatabaseError && error.code !== undefined) {
-    return new DatabaseError({ severity: 'FATAL', code: error.code, message: error.message }, 0, 'parse');
+    return new DatabaseError({ severity: 'FATAL', code: error.code, message: error.message }, 0, 'parse', null);
   }
   const explanation = explainHandshakeError(error);
   if (explanation !== null) return new ConnectionSetupError(`${prefix}: ${explanation}`, { cause: error });

@@ -1,38 +1,62 @@
-import type { RowSink, Step } from '../postgres/port.ts';
+/** The steps of a call: their order and their labels. */
+import type { CallSetting } from '../auth/context.ts';
+import { DatabaseError, type RowSink, type Step, type TransactionOptions } from '../postgres/port.ts';
+import { setConfigStatement } from '../postgres/settings.ts';
 import { responseSettingsStatement } from '../response/response-settings.ts';
-import type { ExecutableCall } from './build-query.ts';
-import { restoringSettings, settingsStep } from './call-settings.ts';
-import type { TrialCall } from './plans/plan-trial.ts';
+import type { BoundStatement, ExecutableCall } from './build-query.ts';
+import type { CallGuard } from './idempotency/compile-idempotency.ts';
+import { clockStatement, type TrialCall } from './plans/plan-trial.ts';
 import { transactionSettings } from './trace-context.ts';
+
+/**
+ * The label of a step, which an error of the step has:
+ * - `settings`: sets the settings of the transaction
+ * - `claim`: claims an idempotency key
+ * - `privileges`: checks the privileges of the statement, whose stored response is sent
+ * - `headers`: the query of response headers
+ * - `clock`: reads the clock of the server, before and after a statement that is measured
+ * - `statement`: the statement of the call
+ * - `response-settings`: reads what the statement has set for the response
+ * - `invalidation`: tells other instances which cached responses are obsolete
+ * - `restore`: restores the settings of a transaction that continues
+ */
+export type StepLabel =
+  | 'settings'
+  | 'claim'
+  | 'privileges'
+  | 'headers'
+  | 'clock'
+  | 'statement'
+  | 'response-settings'
+  | 'invalidation'
+  | 'restore';
+
+type LabelledStep = Step & { readonly label: StepLabel };
 
 export interface StepOptions {
   readonly rows: RowSink;
   readonly headerRow: RowSink | null;
   readonly settingsRow: RowSink | null;
   readonly isHostConnection: boolean;
-  readonly lastStep: Step | null;
+  /** Null: the call makes no cached response obsolete, or no other instance has one. */
+  readonly invalidation: Step | null;
   /** Measures the call. */
   readonly trial?: TrialCall | null;
 }
 
-/**
- * Returns settings, guard, header query, statement, the query of response settings and last step, in this order. Most
- * calls have only the statement.
- */
-export function buildSteps(
-  call: ExecutableCall,
-  { rows, headerRow, settingsRow, isHostConnection, lastStep, trial = null }: StepOptions,
-): readonly Step[] {
-  if (trial !== null) return trial.steps(call, rows);
-  const step: Step = { statement: call.statement, values: call.arguments, rows };
-  const before = stepsBefore(call, headerRow);
+/** Returns the steps of a call in their order. Most calls have only the statement. */
+export function buildSteps(call: ExecutableCall, options: StepOptions): readonly LabelledStep[] {
+  const { rows, headerRow, settingsRow, isHostConnection, invalidation, trial = null } = options;
+  const step: LabelledStep = { statement: call.statement, values: call.arguments, rows, label: 'statement' };
   const settings = transactionSettings(call);
-  if (settings.length === 0 && before.length === 0 && lastStep === null) return [step];
+  if (trial !== null) return measuredSteps(step, settings, trial);
+  const before = stepsBefore(call, headerRow);
+  if (settings.length === 0 && before.length === 0 && invalidation === null) return [step];
   const steps = [
     ...before,
     step,
     ...(settingsRow === null ? [] : [responseSettingsStep(call.guard, settingsRow)]),
-    ...(lastStep === null ? [] : [lastStep]),
+    ...(invalidation === null ? [] : [labelled(invalidation, 'invalidation')]),
   ];
   if (settings.length === 0) return steps;
   if (!isHostConnection) return [settingsStep(settings), ...steps];
@@ -41,19 +65,100 @@ export function buildSteps(
   return [changes.before, ...steps, changes.after];
 }
 
+/** Returns the steps at the begin and before the commit of a transaction with several round trips, which runs a call. */
+export function transactionSteps(
+  call: ExecutableCall,
+  isHostConnection: boolean,
+): Pick<TransactionOptions, 'settings' | 'restoreSettings'> {
+  const settings = transactionSettings(call);
+  if (settings.length === 0) return { settings: null, restoreSettings: null };
+  if (!isHostConnection) return { settings: settingsStep(settings), restoreSettings: null };
+  const { before, after } = restoringSettings(settings);
+  return { settings: before, restoreSettings: after };
+}
+
+/** Returns the statement of a call that a step runs or checks; null for other steps. */
+export function statementOf(call: ExecutableCall, label: string | null): BoundStatement | null {
+  switch (label as StepLabel | null) {
+    case 'headers':
+      return call.headerQuery;
+    case 'statement':
+    case 'privileges':
+      return call;
+    default:
+      return null;
+  }
+}
+
+/** Whether the error is one of the step with the label. */
+export function isErrorOf(label: StepLabel, error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && error.label === label;
+}
+
 /** Whether a call may run again after its connection was lost. */
 export function mayRunTwice({ candidate, guard }: ExecutableCall): boolean {
   return candidate.endpoint.volatility !== 'volatile' || guard?.isOfReplay === true;
 }
 
-const none: readonly Step[] = [];
-
-function stepsBefore({ headerQuery, guard }: ExecutableCall, headerRow: RowSink | null): readonly Step[] {
-  if (headerQuery === null) return guard === null ? none : [guard.step];
-  const header = { statement: headerQuery.statement, values: headerQuery.arguments, rows: headerRow! };
-  return guard === null ? [header] : [guard.step, header];
+export function labelled(step: Step, label: StepLabel): LabelledStep {
+  return { ...step, label };
 }
 
-function responseSettingsStep(guard: ExecutableCall['guard'], rows: RowSink): Step {
-  return { ...(guard?.settings ?? { statement: responseSettingsStatement, values: [] }), rows };
+/** Returns the step that sets the settings, before the statement in the same round trip and transaction. */
+export function settingsStep(settings: readonly CallSetting[]): LabelledStep {
+  return { statement: setConfigStatement(settings.length), values: settings.flat(), label: 'settings' };
+}
+
+const none: readonly LabelledStep[] = [];
+
+function stepsBefore({ headerQuery, guard }: ExecutableCall, headerRow: RowSink | null): readonly LabelledStep[] {
+  if (headerQuery === null) return guard === null ? none : [guardStep(guard)];
+  const { statement, arguments: values } = headerQuery;
+  const header: LabelledStep = { statement, values, rows: headerRow!, label: 'headers' };
+  return guard === null ? [header] : [guardStep(guard), header];
+}
+
+function guardStep({ step, isOfReplay }: CallGuard): LabelledStep {
+  return labelled(step, isOfReplay ? 'privileges' : 'claim');
+}
+
+function responseSettingsStep(guard: CallGuard | null, rows: RowSink): LabelledStep {
+  const { statement, values } = guard?.settings ?? { statement: responseSettingsStatement, values: [] };
+  return { statement, values, rows, label: 'response-settings' };
+}
+
+/** The plan mode and the timeout of a trial are settings of its transaction. */
+function measuredSteps(
+  step: LabelledStep,
+  settings: readonly CallSetting[],
+  { settings: ofTrial, clock: rows }: TrialCall,
+): readonly LabelledStep[] {
+  const clock: LabelledStep = { statement: clockStatement, values: [], rows, label: 'clock' };
+  return [settingsStep([...settings, ...ofTrial]), clock, step, clock];
+}
+
+/**
+ * Returns the steps for a call in a transaction that continues after it: one before the call, which saves the old values and sets the
+ * new ones, and one after it, which restores the old values.
+ */
+function restoringSettings(settings: readonly CallSetting[]): {
+  readonly before: LabelledStep;
+  readonly after: LabelledStep;
+} {
+  const set = (name: string, value: string): string => `pg_catalog.set_config(${name}, ${value}, true)`;
+  const saved = settings.map((_, index) => `'pgway.saved_${index}'`);
+  const name = (index: number): string => `$${index * 2 + 1}::pg_catalog.text`;
+  const before = saved.flatMap((backup, index) => [
+    set(backup, `coalesce(pg_catalog.current_setting(${name(index)}, true), '')`),
+    set(name(index), `$${index * 2 + 2}::pg_catalog.text`),
+  ]);
+  // In reverse: a setting may occur twice.
+  const after = saved
+    .map((backup, index) => set(`$${index + 1}::pg_catalog.text`, `pg_catalog.current_setting(${backup})`))
+    .toReversed();
+  const unnamed = (items: readonly string[]): Step['statement'] => ({ name: '', sql: `select ${items.join(', ')}` });
+  return {
+    before: { statement: unnamed(before), values: settings.flat(), label: 'settings' },
+    after: { statement: unnamed(after), values: settings.map(([key]) => key), label: 'restore' },
+  };
 }

@@ -2,7 +2,8 @@ import { CallCancelled, type Database, DatabaseError, type Value } from '../post
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import { selectDatabase, selectRole } from './execute.ts';
+import { selectDatabase, selectRole } from './call-connection.ts';
+import { statementOf } from './call-steps.ts';
 import { isMissingPrivilege, privilegeHint } from './privilege-hint.ts';
 import { type Constraints, withFieldErrors } from './field-errors.ts';
 import type { RequestInput } from './parse/parse-input.ts';
@@ -14,7 +15,6 @@ import type { RequestPipeline } from './pipeline.ts';
 import { problemResponse, type ProblemOptions } from './problem-response.ts';
 import { isStale } from './stale-endpoint.ts';
 import { batchStatuses, loginStatuses, toPostgrestStatuses } from './sqlstate.ts';
-import { transactionSettings } from './trace-context.ts';
 import type { Caller, ValueSource } from '../ports/ports.ts';
 
 /** The endpoints of the request's route, and the call if one was built. */
@@ -154,25 +154,12 @@ async function findInvalidParameter(
   database: Database,
 ): Promise<ValueSource | null> {
   if (call === null || !(error instanceof DatabaseError) || error.phase !== 'bind') return null;
-  const statement = statementOfStep(call, error.step);
+  const statement = statementOf(call, error.label);
   if (statement === null || !invalidValueClasses.has(error.diagnostics.code.slice(0, 2))) return null;
   const number = /\bparameter \$(\d+)/.exec(error.diagnostics.where ?? '')?.[1];
   return number === undefined
     ? tryEachValue(statement, database)
     : (statement.valueSources[Number(number) - 1] ?? null);
-}
-
-/** The steps of a call are settings, guard, header query and statement, in this order. Null for the first two. */
-function statementOfStep(call: ExecutableCall, step: number | undefined): BoundStatement | null {
-  // The settings of an upload have been made before.
-  if (call.candidate.endpoint.upload !== null) return call;
-  const statements = [
-    ...(transactionSettings(call).length > 0 ? [null] : []),
-    ...(call.guard === null ? [] : [null]),
-    ...(call.headerQuery === null ? [] : [call.headerQuery]),
-    call,
-  ];
-  return statements[step ?? -1] ?? null;
 }
 
 async function tryEachValue(

@@ -5,20 +5,19 @@ import { withCallerHeaders } from '../auth/caller-headers.ts';
 import type { Caller, RowResponse } from '../ports/ports.ts';
 import type { ExclusiveRunner, Transaction } from '../postgres/port.ts';
 import { createTextRowSink } from '../postgres/query.ts';
-import { restoringSettings, settingsStep } from './call-settings.ts';
+import { selectDatabase, selectRole } from './call-connection.ts';
+import { transactionSteps } from './call-steps.ts';
 import {
   type CallResult,
   createNoticeHandler,
   execute,
   type ExecutionContext,
   type ExecutionInput,
-  selectDatabase,
-  selectRole,
 } from './execute.ts';
 import { loginOrLogout } from './login.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import { withoutBody, withSettings } from './respond.ts';
-import { attachTraceparent, transactionSettings } from './trace-context.ts';
+import { attachTraceparent } from './trace-context.ts';
 
 /** Runs a call whose rows decide about its response, by itself or as a login; null: the rows are the response. */
 export function respondFromRows(
@@ -89,15 +88,13 @@ async function begin(
   const { endpoint, sessionUse } = call.candidate;
   attachTraceparent(context.traceparent, call, request);
   const provided = context.provideConnection === null ? null : await context.provideConnection(request, endpoint);
-  const settings = transactionSettings(call);
-  const restoring = provided === null || settings.length === 0 ? null : restoringSettings(settings);
+  const isHostConnection = provided !== null;
   const transaction = await (provided ?? selectDatabase(context, endpoint)).begin({
-    settings: settings.length === 0 ? null : (restoring?.before ?? settingsStep(settings)),
-    restoreSettings: restoring?.after ?? null,
+    ...transactionSteps(call, isHostConnection),
     role: selectRole(context, call),
     altersSession: sessionUse.alters,
     timeout: endpoint.timeoutMs,
     notice: createNoticeHandler(context, input),
   });
-  return { transaction, isHostConnection: provided !== null };
+  return { transaction, isHostConnection };
 }

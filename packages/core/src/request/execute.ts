@@ -17,7 +17,6 @@ import { createTextRowSink } from '../postgres/query.ts';
 import type { ByteSource, HeaderList, ReusableMemory } from '../http/response.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
-import type { DatabaseRole } from '../auth/context.ts';
 import { type NoticeEventContext, createNoticeListener } from './notice-events.ts';
 import type { ExecutableCall } from './build-query.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
@@ -28,6 +27,7 @@ import type { Format } from '../response/format.ts';
 import { HeaderRow } from '../response/response-headers.ts';
 import { createSettingsRow, type ResponseSettings } from '../response/response-settings.ts';
 import { toConversionError, OutputConversion } from './procedure-output-conversion.ts';
+import { type ConnectionContext, selectDatabase, selectRole } from './call-connection.ts';
 import { buildSteps, mayRunTwice } from './call-steps.ts';
 import { type Consistency, getsToken, tokenHoldLimit } from './consistency.ts';
 import { isRefusal, type ReadRouting, runsAgainOnPrimary, selectReplica } from './read-routing.ts';
@@ -69,10 +69,7 @@ export interface Invalidation {
   done(endpoint: Endpoint): void | Promise<void>;
 }
 
-export interface ExecutionContext extends NoticeEventContext {
-  readonly database: Database;
-  /** The databases that endpoints select with `connection`. */
-  readonly namedDatabases: ReadonlyMap<string, Database>;
+export interface ExecutionContext extends NoticeEventContext, ConnectionContext {
   /** Null: plans are not chosen by measurement. */
   readonly plans: PlanChoices | null;
   /** Null: there are no read replicas. */
@@ -91,8 +88,6 @@ export interface ExecutionContext extends NoticeEventContext {
   readonly invalidation: Invalidation;
   /** Null: PostgreSQL receives no trace context. */
   readonly traceparent: TraceparentLookup | null;
-  /** Null: calls run under the role of their connection. */
-  readonly databaseRole: DatabaseRole | null;
   /** Whether the transaction of a call continues after it, so that the settings of the call are restored. */
   readonly transactionContinues: boolean;
   /** Whether calls are authorized and do not run: their responses are stored. */
@@ -165,7 +160,7 @@ export async function executeStatement(
   const custom = { ...call, statement: { name: '', sql }, arguments: values, headerQuery: null };
   return new Promise((resolve, reject) => {
     const handle = (hostRunner ?? selectDatabase(context, endpoint)).run({
-      steps: buildSteps(custom, { rows, headerRow: null, settingsRow: null, isHostConnection, lastStep: null }),
+      steps: buildSteps(custom, { rows, headerRow: null, settingsRow: null, isHostConnection, invalidation: null }),
       mayShare: false,
       altersSession: true,
       discardsSequences: true,
@@ -228,9 +223,9 @@ function runOn(
   const isHostConnection = input.isHostConnection ?? context.transactionContinues;
   const { endpoint, latency, sessionUse } = call.candidate;
   const holdLimit = selectHoldLimit(input);
-  const { slowClientTimeout, invalidation } = context;
-  const invalidate = endpoint.invalidates.length === 0 ? null : () => invalidation.done(endpoint);
-  const lastStep = invalidate === null ? null : invalidation.step(endpoint);
+  const { slowClientTimeout } = context;
+  const invalidate = endpoint.invalidates.length === 0 ? null : () => context.invalidation.done(endpoint);
+  const invalidation = invalidate === null ? null : context.invalidation.step(endpoint);
   return new Promise((resolve, reject) => {
     const headerRow = call.headerQuery === null ? null : new HeaderRow(call.headerQuery.names);
     const settingsRow = createSettingsRow(endpoint);
@@ -243,7 +238,14 @@ function runOn(
     const rows = counter ?? tapRows?.(writer) ?? writer;
     const conversion = call.candidate.convertsOutput ? new OutputConversion(call, rows) : null;
     const databaseCall: Call = {
-      steps: buildSteps(call, { rows: conversion ?? rows, headerRow, settingsRow, isHostConnection, lastStep, trial }),
+      steps: buildSteps(call, {
+        rows: conversion ?? rows,
+        headerRow,
+        settingsRow,
+        isHostConnection,
+        invalidation,
+        trial,
+      }),
       mayShare: trial === null && latency.isFast && !sessionUse.alters,
       expectedMs: latency.expectedMs,
       mayBlock: sessionUse.mayBlock,
@@ -330,15 +332,6 @@ function defaultTimeout({ timeout }: ExecutionContext, isHostConnection: boolean
   return isHostConnection ? timeout : null;
 }
 
-/** The role in the call's settings. Null: the connection's own role; undefined: roles are not in use. */
-export function selectRole(
-  { databaseRole }: ExecutionContext,
-  { settings }: ExecutableCall,
-): string | null | undefined {
-  const role = settings.findLast(([name]) => name.toLowerCase() === 'role');
-  return role?.[1] ?? (databaseRole === null ? undefined : null);
-}
-
 type Invalidate = (() => void | Promise<void>) | null;
 
 /** Invalidates cached responses before the call reports its success: the next request must not read an old one. */
@@ -381,7 +374,7 @@ function start(
           headerRow: null,
           settingsRow: null,
           isHostConnection,
-          lastStep: null,
+          invalidation: null,
         }),
         timeout: timeout === null || timeout === 0 ? timeout : Math.max(1, timeout - elapsed),
         atomic: false,
@@ -392,9 +385,4 @@ function start(
   const first = 'withoutRelease' in runner ? runner.withoutRelease : runner;
   conversion.attach(first.run(withInvalidation({ ...call, done: convert }, invalidate)));
   return conversion;
-}
-
-/** The database that runs an endpoint's routine. */
-export function selectDatabase({ database, namedDatabases }: ExecutionContext, { connection }: Endpoint): Database {
-  return connection === null ? database : namedDatabases.get(connection)!;
 }

@@ -78,5 +78,5 @@ export function toConversionError(error: Error): Error {
   if (error instanceof AcquireTimeout || error instanceof ConnectionLost) {
     return new Error(`the procedure ran, but its output could not be converted: ${error.message}`, { cause: error });
   }
-  return error instanceof DatabaseError ? new DatabaseError(error.diagnostics, error.step, 'execute') : error;
+  return error instanceof DatabaseError ? error.with({ phase: 'execute' }) : error;
 }

@@ -25,7 +25,7 @@ export class UploadRowError extends DatabaseError {
 
   /** The step is -1 and the phase `execute`: the error is not about a value or statement of the call. */
   constructor({ diagnostics }: DatabaseError, location: UploadRowError['location']) {
-    super(diagnostics, -1, 'execute');
+    super(diagnostics, -1, 'execute', null);
     this.name = 'UploadRowError';
     this.location = location;
   }

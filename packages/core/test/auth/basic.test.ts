@@ -252,7 +252,7 @@ describe('authentication', () => {
   });
 
   const raised = (code: string, severity = 'ERROR'): Error =>
-    new DatabaseError({ severity, code, message: 'raised' }, 0, 'execute');
+    new DatabaseError({ severity, code, message: 'raised' }, 0, 'execute', null);
   const failingWith = (error: Error) => {
     const state = { broken: true };
     const command = async (): Promise<ChallengeResult | null> => {

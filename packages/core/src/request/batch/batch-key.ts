@@ -4,7 +4,7 @@ import type { GatewayRequest } from '../../http/request.ts';
 import type { Caller } from '../../ports/ports.ts';
 import { type Call, type Database, DatabaseError, type IsolationLevel, type Step } from '../../postgres/port.ts';
 import { createTextRowSink } from '../../postgres/query.ts';
-import { settingsStep } from '../call-settings.ts';
+import { settingsStep } from '../call-steps.ts';
 import { callerIdentity } from '../../auth/identity.ts';
 import { addText, anonymousOwner, hashKey } from '../idempotency/claim.ts';
 import type { BatchKeyStatements } from '../idempotency/compile-idempotency.ts';

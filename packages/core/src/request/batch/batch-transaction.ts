@@ -3,7 +3,7 @@ import {
   CallCancelled,
   type CallHandle,
   type Database,
-  DatabaseError,
+  type DatabaseError,
   type IsolationLevel,
   type Step,
   type Transaction,
@@ -11,7 +11,7 @@ import {
 import { idempotencyStates } from '../../endpoints/idempotency-store.ts';
 import { mergeCalls } from '../../postgres/merge-calls.ts';
 import { Problem } from '../../http/problem.ts';
-import { settingsStep } from '../call-settings.ts';
+import { isErrorOf, labelled, settingsStep } from '../call-steps.ts';
 import { restoreSettings, saveSettings } from './kept-settings.ts';
 
 /** The error that has ended the transaction of a batch. */
@@ -156,9 +156,9 @@ export class BatchTransaction {
     const { claim } = this.#options;
     if (claim === null) return;
     const failed = (error: Error): void => {
-      if (error instanceof DatabaseError && error.step === 0) this.#claimError = error;
+      if (isErrorOf('claim', error)) this.#claimError = error;
     };
-    this.#waiting.unshift({ call: { ...this.#ownCall(claim), failed }, item: null });
+    this.#waiting.unshift({ call: { ...this.#ownCall(labelled(claim, 'claim')), failed }, item: null });
   }
 
   /** Returns a call of the batch itself, under the role of the others. Its error is that of the transaction. */

@@ -1,4 +1,5 @@
-import { type ExecutionContext, selectDatabase, selectRole } from '../execute.ts';
+import { selectDatabase, selectRole } from '../call-connection.ts';
+import type { ExecutionContext } from '../execute.ts';
 import type { ExecutableCall } from '../build-query.ts';
 import { buildSteps } from '../call-steps.ts';
 import { createPrivilegeCheck } from './privilege-check.ts';
@@ -26,7 +27,7 @@ export async function authorizeRepeated(context: ExecutionContext, call: Executa
         headerRow: null,
         settingsRow: null,
         isHostConnection: context.transactionContinues,
-        lastStep: null,
+        invalidation: null,
       }),
       mayShare: false,
       idempotent: true,

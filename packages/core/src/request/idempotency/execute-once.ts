@@ -3,8 +3,9 @@ import { DatabaseError, OutcomeUnknown } from '../../postgres/port.ts';
 import type { ClaimTypes } from '../../auth/claims.ts';
 import { cancelOnThrow } from '../../http/response.ts';
 import type { Caller } from '../../ports/ports.ts';
-import { type CallResult, execute, type ExecutionContext, type ExecutionInput, selectDatabase } from '../execute.ts';
-import { transactionSettings } from '../trace-context.ts';
+import { type CallResult, execute, type ExecutionContext, type ExecutionInput } from '../execute.ts';
+import { selectDatabase } from '../call-connection.ts';
+import { isErrorOf } from '../call-steps.ts';
 import { createClaim } from './claim.ts';
 import type { CompiledIdempotency } from './compile-idempotency.ts';
 import { createPrivilegeCheck } from './privilege-check.ts';
@@ -50,11 +51,9 @@ export async function executeOnce(
     context.keyPruner?.afterCall(selectDatabase(context, call.candidate.endpoint));
     return result;
   } catch (error) {
-    // The trace context is part of the settings, and was added to the copy.
     call.traceparent = storing.traceparent;
     if (error instanceof OutcomeUnknown) throw unknownOutcome(error);
-    const step = transactionSettings(storing).length > 0 ? 1 : 0;
-    if (!(error instanceof DatabaseError) || error.step !== step) throw error;
+    if (!isErrorOf('claim', error)) throw error;
     if (error.diagnostics.code !== idempotencyStates.repeated) throw toClaimError(error);
   }
   call.guard = null;

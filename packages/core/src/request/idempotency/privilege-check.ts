@@ -50,7 +50,7 @@ function checkProcedure(endpoint: Endpoint): PrivilegeCheck {
         allowed === null
           ? (['42883', `procedure ${name} does not exist`, 'parse'] as const)
           : (['42501', `permission denied for procedure ${name}`, 'execute'] as const);
-      throw new DatabaseError({ severity: 'ERROR', code, message }, 0, phase);
+      throw new DatabaseError({ severity: 'ERROR', code, message }, 0, phase, 'statement');
     },
   };
 }

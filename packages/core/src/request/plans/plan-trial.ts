@@ -1,11 +1,9 @@
-import { ConnectionLost, DatabaseError, type RowSink, type Statement, type Step } from '../../postgres/port.ts';
+import { ConnectionLost, DatabaseError, type RowSink, type Statement, type TextTable } from '../../postgres/port.ts';
 import { createTextRowSink } from '../../postgres/query.ts';
 import type { ByteSource } from '../../http/response.ts';
 import type { SizeLimit } from '../../response/response-writer.ts';
 import type { CallSetting } from '../../auth/context.ts';
 import type { ExecutableCall } from '../build-query.ts';
-import { settingsStep } from '../call-settings.ts';
-import { transactionSettings } from '../trace-context.ts';
 import type { PlanTrial } from './plan-choice.ts';
 
 const queryCanceled = '57014';
@@ -19,7 +17,7 @@ class TrialTooLarge extends Error {
 }
 
 /** The process of the server, and its time in microseconds. */
-const clockStatement: Statement = {
+export const clockStatement: Statement = {
   name: 'pgway_clock',
   sql: `select pg_catalog.pg_backend_pid(), (extract(epoch from pg_catalog.clock_timestamp()) operator(pg_catalog.*) 1000000)::pg_catalog.int8`,
 };
@@ -66,29 +64,23 @@ export function refuseStream(body: ByteSource, reject: (error: Error) => void): 
  */
 export class TrialCall {
   readonly #trial: PlanTrial;
-  readonly #clock = createTextRowSink();
+  /** Receives the clock before and after the statement. */
+  readonly clock: RowSink & { readonly rows: TextTable } = createTextRowSink();
 
   constructor(trial: PlanTrial) {
     this.#trial = trial;
   }
 
-  /** Returns the steps of the call: with the plan mode and a timeout for its transaction, and the clock before and after the statement. */
-  steps(call: ExecutableCall, rows: RowSink): readonly Step[] {
+  /** The plan mode and the timeout, for the transaction of the call. */
+  get settings(): readonly CallSetting[] {
     const { isGeneric, limitMs } = this.#trial;
     const mode: CallSetting = ['plan_cache_mode', isGeneric ? 'force_generic_plan' : 'auto'];
-    const limits: readonly CallSetting[] = limitMs === null ? [] : [['statement_timeout', String(limitMs)]];
-    const clock: Step = { statement: clockStatement, values: [], rows: this.#clock };
-    return [
-      settingsStep([...transactionSettings(call), mode, ...limits]),
-      clock,
-      { statement: call.statement, values: call.arguments, rows },
-      clock,
-    ];
+    return limitMs === null ? [mode] : [mode, ['statement_timeout', String(limitMs)]];
   }
 
   /** The call has returned its rows. */
   done(): void {
-    const [before, after] = this.#clock.rows;
+    const [before, after] = this.clock.rows;
     const elapsedMs = (Number(after?.[1]) - Number(before?.[1])) / 1_000;
     // The clock of the server may have been set.
     if (elapsedMs > 0) this.#trial.completed(elapsedMs, before![0]!);

@@ -7,7 +7,6 @@ import {
   type ProvidedRunner,
   type Step,
   type Transaction,
-  type TransactionOptions,
 } from '../../postgres/port.ts';
 import { createTextRowSink } from '../../postgres/query.ts';
 import { Problem } from '../../http/problem.ts';
@@ -17,16 +16,15 @@ import { type FormLimits, isMultipart, readForm } from '../../uploads/multipart.
 import { type ReceivedFile, receiveFile, type RequestHandler, uploadMetadata } from '../../uploads/receive-files.ts';
 import type { UploadSlots } from '../../uploads/upload-slots.ts';
 import type { ExecutableCall } from '../build-query.ts';
-import { restoringSettings, settingsStep } from '../call-settings.ts';
-import { attachTraceparent, transactionSettings } from '../trace-context.ts';
+import { selectDatabase, selectRole } from '../call-connection.ts';
+import { transactionSteps } from '../call-steps.ts';
+import { attachTraceparent } from '../trace-context.ts';
 import {
   type CallResult,
   createNoticeHandler,
   execute,
   type ExecutionContext,
   type ExecutionInput,
-  selectDatabase,
-  selectRole,
 } from '../execute.ts';
 import { refuseCompressed } from '../parse/parse-input.ts';
 import { UploadEffects } from './upload-effects.ts';
@@ -187,7 +185,7 @@ class Upload {
     // The connections of the host are its own affair.
     if (provided === null) this.#freeSlot = await context.uploads.slots.acquire(database, signal);
     const transaction = await (provided ?? database).begin({
-      ...transactionOptions(call, this.#isHostConnection),
+      ...transactionSteps(call, this.#isHostConnection),
       role: selectRole(context, call),
       // Row commands and handlers of the host run any statement.
       altersSession: true,
@@ -272,18 +270,6 @@ function refuseParameter(name: string, { candidate }: ExecutableCall): void {
   });
 }
 
-/** The settings of the call, which a transaction of the host restores because it may continue. */
-function transactionOptions(
-  call: ExecutableCall,
-  isHostConnection: boolean,
-): Pick<TransactionOptions, 'settings' | 'restoreSettings'> {
-  const settings = transactionSettings(call);
-  if (settings.length === 0) return { settings: null, restoreSettings: null };
-  if (!isHostConnection) return { settings: settingsStep(settings), restoreSettings: null };
-  const { before, after } = restoringSettings(settings);
-  return { settings: before, restoreSettings: after };
-}
-
 function toUploadTransaction(transaction: Transaction): UploadTransaction {
   const run = (steps: readonly Step[]): Promise<void> => transaction.run(steps).catch(rethrowAsExecution);
   return {
@@ -298,5 +284,5 @@ function toUploadTransaction(transaction: Transaction): UploadTransaction {
 
 /** The values of a handler's statement are not those of the client's parameters, and the endpoint is not stale. */
 function rethrowAsExecution(error: unknown): never {
-  throw error instanceof DatabaseError ? new DatabaseError(error.diagnostics, error.step, 'execute') : error;
+  throw error instanceof DatabaseError ? error.with({ phase: 'execute' }) : error;
 }

@@ -26,7 +26,7 @@ export function ofRequest(error: unknown): unknown {
   if (!isDatabaseError(error)) return error;
   const { diagnostics } = error;
   if (diagnostics.code === nestedSearch.code && diagnostics.message === nestedSearch.message)
-    return new DatabaseError({ ...diagnostics, code: '54000' }, error.step, 'execute');
+    return error.with({ diagnostics: { ...diagnostics, code: '54000' }, phase: 'execute' });
   if (error.phase === 'execute' || !causedByRequest.has(diagnostics.code)) return error;
-  return new DatabaseError(diagnostics, error.step, 'execute');
+  return error.with({ phase: 'execute' });
 }

@@ -1,0 +1,101 @@
+import type { Diagnostics } from './diagnostics.ts';
+
+/** An ErrorResponse of PostgreSQL. */
+export class DatabaseError extends Error {
+  readonly diagnostics: Diagnostics;
+  /** The index of the failed step. */
+  readonly step: number;
+  readonly phase: 'parse' | 'bind' | 'execute';
+  /** The label of the failed step; null: it has none, or the connection has added it. */
+  readonly label: string | null;
+
+  constructor(diagnostics: Diagnostics, step: number, phase: DatabaseError['phase'], label: string | null) {
+    super(diagnostics.message);
+    this.name = 'DatabaseError';
+    this.diagnostics = diagnostics;
+    this.step = step;
+    this.phase = phase;
+    this.label = label;
+  }
+
+  /** Returns the error of the same step with other members. */
+  with({
+    diagnostics = this.diagnostics,
+    step = this.step,
+    phase = this.phase,
+  }: Partial<Pick<DatabaseError, 'diagnostics' | 'step' | 'phase'>>): DatabaseError {
+    return new DatabaseError(diagnostics, step, phase, this.label);
+  }
+}
+
+/**
+ * The connection was lost, or none could be opened. A transient error: the call was not executed, or is idempotent.
+ */
+export class ConnectionLost extends Error {
+  override readonly name: string = 'ConnectionLost';
+}
+
+/** The connection was lost after the call was sent: the database may have committed it. */
+export class OutcomeUnknown extends ConnectionLost {
+  override readonly name = 'OutcomeUnknown';
+}
+
+/**
+ * The connection could not be opened for a permanent reason: a failed callback or an unsuitable client of the host, or
+ * incompatible settings of the connection string and the server.
+ */
+export class ConnectionSetupError extends ConnectionLost {
+  override readonly name = 'ConnectionSetupError';
+}
+
+/** No connection became free within the acquire timeout. */
+export class AcquireTimeout extends Error {
+  override readonly name = 'AcquireTimeout';
+}
+
+/** The call exceeded its timeout; the statement was cancelled. */
+export class CallTimeout extends Error {
+  override readonly name = 'CallTimeout';
+}
+
+/** The caller abandoned the call. */
+export class CallCancelled extends Error {
+  override readonly name = 'CallCancelled';
+  /** `unknown`: the connection was lost after the call was sent. */
+  readonly outcome: 'not executed' | 'executed' | 'unknown';
+
+  constructor(message: string, outcome: CallCancelled['outcome'] = 'not executed') {
+    super(message);
+    this.outcome = outcome;
+  }
+}
+
+/** The result columns of a statement have changed since the catalog was read. */
+export class ColumnMismatch extends Error {
+  override readonly name = 'ColumnMismatch';
+  /** The text of the statement; null: another check has found the difference. */
+  readonly sql: string | null;
+  /** Whether the statement may have run: its columns were checked with its result. */
+  readonly hasRun: boolean;
+
+  constructor(message: string, sql: string | null = null, hasRun = true) {
+    super(message);
+    this.sql = sql;
+    this.hasRun = hasRun;
+  }
+}
+
+/** The routine of an endpoint was dropped or created anew since the catalog was read. Its call did not run. */
+export class RoutineChanged extends Error {
+  override readonly name = 'RoutineChanged';
+  /** That of the guard. */
+  readonly signature: string;
+  /** Whether another attempt can find out that its comment is the same. */
+  readonly mayBeSame: boolean;
+
+  constructor(signature: string, reason: string, mayBeSame = false) {
+    super(`${signature} ${reason}`);
+    this.signature = signature;
+    this.mayBeSame = mayBeSame;
+  }
+}

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import type { RowSink, Step } from '../postgres/port.ts';
+import type { ExecutableCall } from './build-query.ts';
+import { buildSteps, statementOf, type StepOptions, transactionSteps } from './call-steps.ts';
+import { TrialCall } from './plans/plan-trial.ts';
+
+const rows: RowSink = { row: () => true };
+
+/** A statement whose text is that of its step. */
+const step = (sql: string): Step => ({ statement: { name: sql, sql }, values: [] });
+
+const headerQuery = { statement: step('headers').statement, arguments: ['h'], valueSources: [null], names: ['etag'] };
+
+function call(members: Partial<ExecutableCall> = {}): ExecutableCall {
+  return {
+    statement: step('statement').statement,
+    arguments: ['1'],
+    valueSources: [null],
+    settings: [],
+    headerQuery: null,
+    guard: null,
+    traceparent: null,
+    ...members,
+  } as unknown as ExecutableCall;
+}
+
+const plain: StepOptions = {
+  rows,
+  headerRow: rows,
+  settingsRow: null,
+  isHostConnection: false,
+  invalidation: null,
+};
+
+const settings = [['request.user', 'ann']] as const;
+const claim = { step: step('claim'), settings: step('save-settings'), isOfReplay: false };
+
+function labels(of: ExecutableCall, options: Partial<StepOptions> = {}): readonly string[] {
+  return buildSteps(of, { ...plain, ...options }).map(({ label }) => label);
+}
+
+test('most calls have one step', () => {
+  expect(buildSteps(call(), plain)).toEqual([{ ...step('statement'), values: ['1'], rows, label: 'statement' }]);
+});
+
+test('a call with everything has its steps in this order', () => {
+  const options = { settingsRow: rows, invalidation: step('notify'), isHostConnection: true };
+  expect(labels(call({ settings, guard: claim, headerQuery }), options)).toEqual([
+    'settings',
+    'claim',
+    'headers',
+    'statement',
+    'response-settings',
+    'invalidation',
+    'restore',
+  ]);
+});
+
+test('a stored response is sent when the privileges of the statement have been checked', () => {
+  const guard = { step: step('explain'), settings: null, isOfReplay: true };
+  expect(labels(call({ settings, guard }))).toEqual(['settings', 'privileges', 'statement']);
+});
+
+test('a trial reads the clock before and after the statement', () => {
+  const outcome = { completed: () => undefined, exceeded: () => undefined, failed: () => undefined };
+  const trial = new TrialCall({ isGeneric: true, limitMs: 20, ...outcome });
+  expect(labels(call(), { trial })).toEqual(['settings', 'clock', 'statement', 'clock']);
+  expect(buildSteps(call({ settings }), { ...plain, trial })[0]!.values).toEqual([
+    'request.user',
+    'ann',
+    'plan_cache_mode',
+    'force_generic_plan',
+    'statement_timeout',
+    '20',
+  ]);
+});
+
+test('a transaction restores the settings only if it continues', () => {
+  expect(transactionSteps(call(), true)).toEqual({ settings: null, restoreSettings: null });
+  expect(transactionSteps(call({ settings }), false)).toMatchObject({
+    settings: { label: 'settings' },
+    restoreSettings: null,
+  });
+  expect(transactionSteps(call({ settings }), true)).toMatchObject({
+    settings: { label: 'settings' },
+    restoreSettings: { label: 'restore' },
+  });
+});
+
+test('a value belongs to the statement, or to the query of headers', () => {
+  const of = call({ headerQuery });
+  expect(statementOf(of, 'statement')).toBe(of);
+  expect(statementOf(of, 'privileges')).toBe(of);
+  expect(statementOf(of, 'headers')).toBe(headerQuery);
+  for (const label of ['settings', 'claim', 'clock', 'response-settings', 'invalidation', 'restore', null])
+    expect(statementOf(of, label)).toBeNull();
+});
