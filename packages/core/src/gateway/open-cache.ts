@@ -3,7 +3,7 @@ import { arrayLiteral } from '../postgres/literal.ts';
 import type { Step } from '../postgres/port.ts';
 import type { ResolvedOptions } from './options/options.ts';
 import type { CacheCounts, ResponseCache } from '../request/cache/cached-execution.ts';
-import type { Invalidation } from '../request/execute.ts';
+import type { Invalidation } from '../request/execution.ts';
 import type { Cache, CacheState, CacheStatistics, Observer } from '../ports/ports.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { type RoutineIndex, indexRoutines, findRoutineNames } from '../endpoints/cache-policy.ts';

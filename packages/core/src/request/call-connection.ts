@@ -10,6 +10,8 @@ export interface ConnectionContext {
   readonly namedDatabases: ReadonlyMap<string, Database>;
   /** Null: calls run under the role of their connection. */
   readonly databaseRole: DatabaseRole | null;
+  /** Milliseconds; the default for calls on a connection that the host provides. */
+  readonly timeout: number;
 }
 
 /** The database that runs an endpoint's routine. */
@@ -27,4 +29,13 @@ export function selectRole(
 ): string | null | undefined {
   const role = settings.findLast(([name]) => name.toLowerCase() === 'role');
   return role?.[1] ?? (databaseRole === null ? undefined : null);
+}
+
+/** Milliseconds. Null: the sessions of pooled connections have the default timeout already. */
+export function selectTimeout(
+  { timeout }: Pick<ConnectionContext, 'timeout'>,
+  { timeoutMs }: Endpoint,
+  isHostConnection: boolean,
+): number | null {
+  return timeoutMs ?? (isHostConnection ? timeout : null);
 }

@@ -7,13 +7,9 @@ import type { ExclusiveRunner, Transaction } from '../postgres/port.ts';
 import { createTextRowSink } from '../postgres/query.ts';
 import { selectDatabase, selectRole } from './call-connection.ts';
 import { transactionSteps } from './call-steps.ts';
-import {
-  type CallResult,
-  createNoticeHandler,
-  execute,
-  type ExecutionContext,
-  type ExecutionInput,
-} from './execute.ts';
+import { execute } from './execute.ts';
+import type { CallResult, ExecutionContext, ExecutionInput } from './execution.ts';
+import { createNoticeHandler } from './notice-events.ts';
 import { loginOrLogout } from './login.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import { withoutBody, withSettings } from './respond.ts';

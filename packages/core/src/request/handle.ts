@@ -7,9 +7,9 @@ import { buildCustomQuery, buildQuery, type ExecutableCall, logCommand } from '.
 import { readConsistency } from './consistency.ts';
 import { respondFromRows } from './execute-for-row.ts';
 import { admit } from './admit.ts';
-import { executeCall } from './execute-call.ts';
 import { runHooks } from './hooks.ts';
 import { injectValues } from './inject.ts';
+import { produceResult } from './produce-result.ts';
 import { parseInput, type RequestInput } from './parse/parse-input.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
@@ -65,7 +65,7 @@ export async function runStages(
     const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'), call);
     const headers = writeHeaders(call);
     const execution = { call, format, request, caller, consistency };
-    const executed = executeCall(pipeline, execution, caller);
+    const executed = produceResult(pipeline, execution);
     const result = executed instanceof Promise ? await executed : executed;
     const toResponse = () => withCallerHeaders(respond(request, { format, headers, result }), caller);
     return { response: cancelOnThrow(result, toResponse), call, caller };

@@ -7,7 +7,9 @@ import { framingHeaderNames } from '../endpoints/comment/header-names.ts';
 import type { CallContext } from '../auth/injected-values.ts';
 import { checkHeader } from '../response/response-headers.ts';
 import type { ExecutableCall } from './build-query.ts';
-import { execute, executeStatement, type ExecutionContext } from './execute.ts';
+import { execute } from './execute.ts';
+import type { ExecutionContext } from './execution.ts';
+import { runHostStatement } from './host-statement.ts';
 import { authorizeRepeated } from './idempotency/authorize-repeated.ts';
 import { respond } from './respond.ts';
 import { executeUpload, type UploadExecutionContext } from './upload/execute-upload.ts';
@@ -172,7 +174,7 @@ class HostStatements {
     };
     try {
       const input = { call: this.#call, request: this.#request, onCancellable };
-      return await executeStatement(this.#execution, input, sql, values);
+      return await runHostStatement(this.#execution, input, sql, values);
     } catch (error) {
       this.errors.add(error);
       throw error;

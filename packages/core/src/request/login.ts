@@ -12,7 +12,8 @@ import type { Observer } from '../ports/ports.ts';
 import { checkHeader } from '../response/response-headers.ts';
 import { readFields } from '../response/rows.ts';
 import type { ExecutableCall } from './build-query.ts';
-import { type CallResult, execute, type ExecutionContext } from './execute.ts';
+import { execute } from './execute.ts';
+import type { CallResult, ExecutionContext } from './execution.ts';
 import { respond } from './respond.ts';
 
 /** Runs a login or logout routine, and signs the caller in or out. */
@@ -25,11 +26,11 @@ export async function loginOrLogout(
   const { endpoint } = call.candidate;
   if (endpoint.loginOrLogout?.kind === 'login') {
     return login(call, request, options, {
-      execute: async () => (await run(execution, call, request)).rows,
+      execute: async () => (await runRoutine(execution, call, request)).rows,
       headers: () => commentHeaders(endpoint),
     });
   }
-  const { rows, result } = await run(execution, call, request);
+  const { rows, result } = await runRoutine(execution, call, request);
   const names = schemeNames(rows, columnsOf(endpoint.result));
   const response = await logout({ request, caller, names, observe }, options);
   const session = caller?.session ?? null;
@@ -56,7 +57,11 @@ interface LoginResult {
   readonly result: CallResult;
 }
 
-async function run(execution: ExecutionContext, call: ExecutableCall, request: GatewayRequest): Promise<LoginResult> {
+async function runRoutine(
+  execution: ExecutionContext,
+  call: ExecutableCall,
+  request: GatewayRequest,
+): Promise<LoginResult> {
   let texts: TextRows | null = null;
   const { format } = call.candidate.selectRepresentation(undefined, call);
   const result = await execute(execution, { call, format, request, tapRows: (next) => (texts = new TextRows(next)) });

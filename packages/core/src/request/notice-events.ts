@@ -6,6 +6,7 @@ import type { ClaimTypes } from '../auth/claims.ts';
 import type { Caller, Observer } from '../ports/ports.ts';
 import { applyScopeHint, includesCaller } from '../events/subscriber-authorization.ts';
 import { readExecutionId, toExecutionKey } from '../events/execution-id.ts';
+import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { EventStreams } from '../events/event-streams.ts';
 
 /** Dependencies of events that calls raise. */
@@ -15,11 +16,36 @@ export interface NoticeEventContext {
   readonly observe: Observer;
 }
 
+interface NoticeContext extends NoticeEventContext {
+  onNotice(endpoint: Endpoint, notice: Notice): void;
+}
+
+interface NoticeSource {
+  readonly call: { readonly candidate: Pick<CompiledEndpoint, 'endpoint'> };
+  readonly request: GatewayRequest;
+  /** Null: anonymous. */
+  readonly caller?: Caller | null;
+}
+
+export type NoticeListener = (notice: Notice) => void;
+
+/** Returns the receiver of notices: they go to the observer, and become events of endpoints that have events. */
+export function createNoticeHandler(context: NoticeContext, { call, request, caller }: NoticeSource): NoticeListener {
+  const { endpoint } = call.candidate;
+  const report: NoticeListener = (notice) => context.onNotice(endpoint, notice);
+  if (endpoint.events === null) return report;
+  const raiseEvent = createNoticeListener(context, endpoint, request, caller ?? null);
+  return (notice) => {
+    raiseEvent(notice);
+    report(notice);
+  };
+}
+
 /**
  * Returns a listener that turns each `RAISE INFO` of a call into an event, while the call runs.
  * @throws Problem `invalid-execution-id` for a guessable execution id
  */
-export function createNoticeListener(
+function createNoticeListener(
   { streams, access, observe }: NoticeEventContext,
   endpoint: Endpoint,
   request: GatewayRequest,

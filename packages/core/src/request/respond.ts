@@ -1,6 +1,6 @@
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
-import type { CallResult } from './execute.ts';
+import type { CallResult } from './execution.ts';
 import type { Format } from '../response/format.ts';
 import type { ResponseSettings } from '../response/response-settings.ts';
 import { isNotModified } from '../http/conditional-request.ts';

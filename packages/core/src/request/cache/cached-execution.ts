@@ -1,4 +1,5 @@
-import { type ExecutionContext, execute, type CallResult, type ExecutionInput } from '../execute.ts';
+import { execute } from '../execute.ts';
+import type { CallResult, ExecutionContext, ExecutionInput } from '../execution.ts';
 import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheMiss, Caller } from '../../ports/ports.ts';
 import type { SizeLimit } from '../../response/response-writer.ts';
 import { type CompiledCachePolicy, createCacheKey } from './cache-key.ts';
@@ -55,7 +56,6 @@ interface Lookup {
 export function executeCached(
   context: CachedExecutionContext,
   input: ExecutionInput,
-  caller: Caller | null,
 ): CallResult | Promise<CallResult> {
   const { responseCache } = context;
   const { cachePolicy, queryBuilder } = input.call.candidate;
@@ -65,7 +65,7 @@ export function executeCached(
     contentType: input.format.contentType,
     isCustomQuery: queryBuilder !== null,
   });
-  return lookUp({ context, responseCache, cachePolicy, input, key, caller });
+  return lookUp({ context, responseCache, cachePolicy, input, key, caller: input.caller ?? null });
 }
 
 function lookUp(lookup: Lookup): CallResult | Promise<CallResult> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { GatewayRequest } from '../../http/request.ts';
-import type { CacheHeaders, CallResult } from '../execute.ts';
+import type { CacheHeaders, CallResult } from '../execution.ts';
 import type { SizeLimit } from '../../response/response-writer.ts';
 import type { CachedResponse } from '../../ports/ports.ts';
 import type { CompiledCachePolicy } from './cache-key.ts';

@@ -1,5 +1,5 @@
 import { selectDatabase, selectRole } from '../call-connection.ts';
-import type { ExecutionContext } from '../execute.ts';
+import type { ExecutionContext } from '../execution.ts';
 import type { ExecutableCall } from '../build-query.ts';
 import { buildSteps } from '../call-steps.ts';
 import { createPrivilegeCheck } from './privilege-check.ts';

@@ -2,8 +2,8 @@ import { idempotencyStates } from '../../endpoints/idempotency-store.ts';
 import { DatabaseError, OutcomeUnknown } from '../../postgres/port.ts';
 import type { ClaimTypes } from '../../auth/claims.ts';
 import { cancelOnThrow } from '../../http/response.ts';
-import type { Caller } from '../../ports/ports.ts';
-import { type CallResult, execute, type ExecutionContext, type ExecutionInput } from '../execute.ts';
+import { execute } from '../execute.ts';
+import type { CallResult, ExecutionContext, ExecutionInput } from '../execution.ts';
 import { selectDatabase } from '../call-connection.ts';
 import { isErrorOf } from '../call-steps.ts';
 import { createClaim } from './claim.ts';
@@ -29,12 +29,8 @@ export const replayHeaders = { headers: ['idempotent-replayed', 'true'], validat
  * @throws Problem `missing-idempotency-key`, `invalid-idempotency-key`, `idempotency-key-reused`, `idempotency-key-in-use`,
  *   `stored-response-unavailable`, `idempotency-unavailable`; the errors of `execute`
  */
-export async function executeOnce(
-  context: IdempotentContext,
-  input: ExecutionInput,
-  caller: Caller | null,
-): Promise<CallResult> {
-  const { call } = input;
+export async function executeOnce(context: IdempotentContext, input: ExecutionInput): Promise<CallResult> {
+  const { call, caller = null } = input;
   const idempotency = call.candidate.idempotency!;
   const key = readIdempotencyKey(input.request);
   if (key === null) {

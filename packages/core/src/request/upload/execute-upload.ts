@@ -19,13 +19,9 @@ import type { ExecutableCall } from '../build-query.ts';
 import { selectDatabase, selectRole } from '../call-connection.ts';
 import { transactionSteps } from '../call-steps.ts';
 import { attachTraceparent } from '../trace-context.ts';
-import {
-  type CallResult,
-  createNoticeHandler,
-  execute,
-  type ExecutionContext,
-  type ExecutionInput,
-} from '../execute.ts';
+import { execute } from '../execute.ts';
+import type { CallResult, ExecutionContext, ExecutionInput } from '../execution.ts';
+import { createNoticeHandler } from '../notice-events.ts';
 import { refuseCompressed } from '../parse/parse-input.ts';
 import { UploadEffects } from './upload-effects.ts';
 
