@@ -1,7 +1,6 @@
-import type { CallPlan, Statement, Value } from '../postgres/port.ts';
+import type { Statement, Value } from '../postgres/port.ts';
 import type { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import type { CallGuard } from './idempotency/compile-idempotency.ts';
 import { bodyOf, type RequestInput } from './parse/parse-input.ts';
 import type { InjectedCall } from './inject.ts';
 import type { Query, RowResponse, ValueSource, Observer } from '../ports/ports.ts';
@@ -15,7 +14,7 @@ export interface BoundStatement {
   readonly valueSources: readonly (ValueSource | null)[];
 }
 
-/** A call with the statement that makes it. */
+/** A call with the statement that makes it. What one run of it adds is in `Run`. */
 export interface ExecutableCall extends InjectedCall, BoundStatement {
   /** Runs before the statement; its row holds the values of the response headers `names`. */
   readonly headerQuery: (BoundStatement & { readonly names: readonly string[] }) | null;
@@ -23,14 +22,6 @@ export interface ExecutableCall extends InjectedCall, BoundStatement {
   readonly noRowProblem: Problem | null;
   /** Makes the response from the row of the statement; null: the result of the endpoint decides. */
   readonly rowResponse: RowResponse | null;
-  /** Set when the call is about to run. Not one of the settings: responses are cached by these. */
-  traceparent: string | null;
-  /** Set when the call is about to run; null: `auto`. */
-  plan: CallPlan | null;
-  /** Set when the call is about to run; null: the request has no idempotency key. */
-  guard: CallGuard | null;
-  /** Whether no replica may run the call: the host may have changed data for it. */
-  usesPrimary: boolean;
 }
 
 /** Returns the call with the routine's own statement, which was prepared at start. */
@@ -48,10 +39,6 @@ export function buildQuery(call: InjectedCall): ExecutableCall {
     headerQuery: null,
     noRowProblem: null,
     rowResponse: null,
-    traceparent: null,
-    plan: null,
-    guard: null,
-    usesPrimary: false,
   };
 }
 
@@ -76,10 +63,6 @@ export async function buildCustomQuery(
     headerQuery: buildHeaderQuery(query, call),
     noRowProblem: query.noRowProblem ?? null,
     rowResponse: query.rowResponse ?? null,
-    traceparent: null,
-    plan: null,
-    guard: null,
-    usesPrimary: false,
   };
 }
 

@@ -3,6 +3,7 @@ import type { RowSink, Step } from '../postgres/port.ts';
 import type { ExecutableCall } from './build-query.ts';
 import { buildSteps, statementOf, type StepOptions, transactionSteps } from './call-steps.ts';
 import { TrialCall } from './plans/plan-trial.ts';
+import { plainRun, type Run } from './run.ts';
 
 const rows: RowSink = { row: () => true };
 
@@ -18,8 +19,6 @@ function call(members: Partial<ExecutableCall> = {}): ExecutableCall {
     valueSources: [null],
     settings: [],
     headerQuery: null,
-    guard: null,
-    traceparent: null,
     ...members,
   } as unknown as ExecutableCall;
 }
@@ -33,19 +32,21 @@ const plain: StepOptions = {
 };
 
 const settings = [['request.user', 'ann']] as const;
-const claim = { step: step('claim'), settings: step('save-settings'), isOfReplay: false };
+const guard = { step: step('claim'), settings: step('save-settings'), isOfReplay: false };
 
-function labels(of: ExecutableCall, options: Partial<StepOptions> = {}): readonly string[] {
-  return buildSteps(of, { ...plain, ...options }).map(({ label }) => label);
+function labels(of: ExecutableCall, run: Partial<Run> = {}, options: Partial<StepOptions> = {}): readonly string[] {
+  return buildSteps(of, { ...plainRun, ...run }, { ...plain, ...options }).map(({ label }) => label);
 }
 
 test('most calls have one step', () => {
-  expect(buildSteps(call(), plain)).toEqual([{ ...step('statement'), values: ['1'], rows, label: 'statement' }]);
+  expect(buildSteps(call(), plainRun, plain)).toEqual([
+    { ...step('statement'), values: ['1'], rows, label: 'statement' },
+  ]);
 });
 
 test('a call with everything has its steps in this order', () => {
   const options = { settingsRow: rows, invalidation: step('notify'), isHostConnection: true };
-  expect(labels(call({ settings, guard: claim, headerQuery }), options)).toEqual([
+  expect(labels(call({ settings, headerQuery }), { guard }, options)).toEqual([
     'settings',
     'claim',
     'headers',
@@ -57,15 +58,15 @@ test('a call with everything has its steps in this order', () => {
 });
 
 test('a stored response is sent when the privileges of the statement have been checked', () => {
-  const guard = { step: step('explain'), settings: null, isOfReplay: true };
-  expect(labels(call({ settings, guard }))).toEqual(['settings', 'privileges', 'statement']);
+  const check = { step: step('explain'), settings: null, isOfReplay: true };
+  expect(labels(call({ settings }), { guard: check })).toEqual(['settings', 'privileges', 'statement']);
 });
 
 test('a trial reads the clock before and after the statement', () => {
   const outcome = { completed: () => undefined, exceeded: () => undefined, failed: () => undefined };
   const trial = new TrialCall({ isGeneric: true, limitMs: 20, ...outcome });
   expect(labels(call(), { trial })).toEqual(['settings', 'clock', 'statement', 'clock']);
-  expect(buildSteps(call({ settings }), { ...plain, trial })[0]!.values).toEqual([
+  expect(buildSteps(call({ settings }), { ...plainRun, trial }, plain)[0]!.values).toEqual([
     'request.user',
     'ann',
     'plan_cache_mode',
@@ -75,13 +76,17 @@ test('a trial reads the clock before and after the statement', () => {
   ]);
 });
 
+test('the trace context is one of the settings', () => {
+  expect(labels(call(), { traceparent: '00-1' })).toEqual(['settings', 'statement']);
+});
+
 test('a transaction restores the settings only if it continues', () => {
-  expect(transactionSteps(call(), true)).toEqual({ settings: null, restoreSettings: null });
-  expect(transactionSteps(call({ settings }), false)).toMatchObject({
+  expect(transactionSteps(call(), null, true)).toEqual({ settings: null, restoreSettings: null });
+  expect(transactionSteps(call({ settings }), null, false)).toMatchObject({
     settings: { label: 'settings' },
     restoreSettings: null,
   });
-  expect(transactionSteps(call({ settings }), true)).toMatchObject({
+  expect(transactionSteps(call({ settings }), '00-1', true)).toMatchObject({
     settings: { label: 'settings' },
     restoreSettings: { label: 'restore' },
   });

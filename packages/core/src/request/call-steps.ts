@@ -5,7 +5,7 @@ import { setConfigStatement } from '../postgres/settings.ts';
 import { responseSettingsStatement } from '../response/response-settings.ts';
 import type { BoundStatement, ExecutableCall } from './build-query.ts';
 import type { CallGuard } from './idempotency/compile-idempotency.ts';
-import { clockStatement, type TrialCall } from './plans/plan-trial.ts';
+import type { Measurement, Run } from './run.ts';
 import { transactionSettings } from './trace-context.ts';
 
 /**
@@ -40,22 +40,21 @@ export interface StepOptions {
   readonly isHostConnection: boolean;
   /** Null: the call makes no cached response obsolete, or no other instance has one. */
   readonly invalidation: Step | null;
-  /** Measures the call. */
-  readonly trial?: TrialCall | null;
 }
 
 /** Returns the steps of a call in their order. Most calls have only the statement. */
-export function buildSteps(call: ExecutableCall, options: StepOptions): readonly LabelledStep[] {
-  const { rows, headerRow, settingsRow, isHostConnection, invalidation, trial = null } = options;
+export function buildSteps(call: ExecutableCall, run: Run, options: StepOptions): readonly LabelledStep[] {
+  const { rows, headerRow, settingsRow, isHostConnection, invalidation } = options;
+  const { guard, trial } = run;
   const step: LabelledStep = { statement: call.statement, values: call.arguments, rows, label: 'statement' };
-  const settings = transactionSettings(call);
+  const settings = transactionSettings(call, run.traceparent);
   if (trial !== null) return measuredSteps(step, settings, trial);
-  const before = stepsBefore(call, headerRow);
+  const before = stepsBefore(call.headerQuery, guard, headerRow);
   if (settings.length === 0 && before.length === 0 && invalidation === null) return [step];
   const steps = [
     ...before,
     step,
-    ...(settingsRow === null ? [] : [responseSettingsStep(call.guard, settingsRow)]),
+    ...(settingsRow === null ? [] : [responseSettingsStep(guard, settingsRow)]),
     ...(invalidation === null ? [] : [labelled(invalidation, 'invalidation')]),
   ];
   if (settings.length === 0) return steps;
@@ -68,9 +67,10 @@ export function buildSteps(call: ExecutableCall, options: StepOptions): readonly
 /** Returns the steps at the begin and before the commit of a transaction with several round trips, which runs a call. */
 export function transactionSteps(
   call: ExecutableCall,
+  traceparent: string | null,
   isHostConnection: boolean,
 ): Pick<TransactionOptions, 'settings' | 'restoreSettings'> {
-  const settings = transactionSettings(call);
+  const settings = transactionSettings(call, traceparent);
   if (settings.length === 0) return { settings: null, restoreSettings: null };
   if (!isHostConnection) return { settings: settingsStep(settings), restoreSettings: null };
   const { before, after } = restoringSettings(settings);
@@ -96,7 +96,7 @@ export function isErrorOf(label: StepLabel, error: unknown): error is DatabaseEr
 }
 
 /** Whether a call may run again after its connection was lost. */
-export function mayRunTwice({ candidate, guard }: ExecutableCall): boolean {
+export function mayRunTwice({ candidate }: ExecutableCall, { guard }: Run): boolean {
   return candidate.endpoint.volatility !== 'volatile' || guard?.isOfReplay === true;
 }
 
@@ -111,7 +111,11 @@ export function settingsStep(settings: readonly CallSetting[]): LabelledStep {
 
 const none: readonly LabelledStep[] = [];
 
-function stepsBefore({ headerQuery, guard }: ExecutableCall, headerRow: RowSink | null): readonly LabelledStep[] {
+function stepsBefore(
+  headerQuery: ExecutableCall['headerQuery'],
+  guard: CallGuard | null,
+  headerRow: RowSink | null,
+): readonly LabelledStep[] {
   if (headerQuery === null) return guard === null ? none : [guardStep(guard)];
   const { statement, arguments: values } = headerQuery;
   const header: LabelledStep = { statement, values, rows: headerRow!, label: 'headers' };
@@ -131,10 +135,10 @@ function responseSettingsStep(guard: CallGuard | null, rows: RowSink): LabelledS
 function measuredSteps(
   step: LabelledStep,
   settings: readonly CallSetting[],
-  { settings: ofTrial, clock: rows }: TrialCall,
+  trial: Measurement,
 ): readonly LabelledStep[] {
-  const clock: LabelledStep = { statement: clockStatement, values: [], rows, label: 'clock' };
-  return [settingsStep([...settings, ...ofTrial]), clock, step, clock];
+  const clock = labelled(trial.clock, 'clock');
+  return [settingsStep([...settings, ...trial.settings]), clock, step, clock];
 }
 
 /**

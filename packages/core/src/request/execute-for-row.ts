@@ -9,11 +9,11 @@ import { selectDatabase, selectRole } from './call-connection.ts';
 import { transactionSteps } from './call-steps.ts';
 import { execute } from './execute.ts';
 import type { CallResult, ExecutionContext, ExecutionInput } from './execution.ts';
-import { createNoticeHandler } from './notice-events.ts';
+import { createEventRaiser, createNoticeHandler } from './notice-events.ts';
 import { loginOrLogout } from './login.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import { withoutBody, withSettings } from './respond.ts';
-import { attachTraceparent } from './trace-context.ts';
+import { selectTraceparent } from './trace-context.ts';
 
 /** Runs a call whose rows decide about its response, by itself or as a login; null: the rows are the response. */
 export function respondFromRows(
@@ -69,7 +69,7 @@ async function executeAndRollBack(context: ExecutionContext, input: ExecutionInp
     const { withoutRelease } = transaction.commit;
     const runner: ExclusiveRunner = { run: (call) => withoutRelease.run(call), withoutRelease };
     // The settings were made at the begin of the transaction.
-    const call = { ...input.call, settings: [], traceparent: null };
+    const call = { ...input.call, settings: [] };
     return await execute({ ...context, traceparent: null }, { ...input, call, runner, isHostConnection });
   } finally {
     await transaction.rollback();
@@ -82,15 +82,15 @@ async function begin(
 ): Promise<{ readonly transaction: Transaction; readonly isHostConnection: boolean }> {
   const { call, request } = input;
   const { endpoint, sessionUse } = call.candidate;
-  attachTraceparent(context.traceparent, call, request);
+  const traceparent = selectTraceparent(context.traceparent, call, request);
   const provided = context.provideConnection === null ? null : await context.provideConnection(request, endpoint);
   const isHostConnection = provided !== null;
   const transaction = await (provided ?? selectDatabase(context, endpoint)).begin({
-    ...transactionSteps(call, isHostConnection),
+    ...transactionSteps(call, traceparent, isHostConnection),
     role: selectRole(context, call),
     altersSession: sessionUse.alters,
     timeout: endpoint.timeoutMs,
-    notice: createNoticeHandler(context, input),
+    notice: createNoticeHandler(context, endpoint, createEventRaiser(context, input)),
   });
   return { transaction, isHostConnection };
 }

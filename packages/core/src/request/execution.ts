@@ -10,6 +10,7 @@ import type { ResponseWriter, SizeLimit } from '../response/response-writer.ts';
 import type { ExecutableCall } from './build-query.ts';
 import type { ConnectionContext } from './call-connection.ts';
 import type { Consistency } from './consistency.ts';
+import type { CallGuard } from './idempotency/compile-idempotency.ts';
 import type { NoticeEventContext } from './notice-events.ts';
 import type { PlanChoices } from './plans/plan-choices.ts';
 import type { ReadRouting } from './read-routing.ts';
@@ -86,6 +87,10 @@ export interface ExecutionInput {
   readonly runner?: ExclusiveRunner;
   /** Whether the host provides the connection: its transaction may continue after the call. */
   readonly isHostConnection?: boolean;
+  /** Decides in the transaction of the call whether it runs; absent: the request has no idempotency key. */
+  readonly guard?: CallGuard;
+  /** Whether no replica may run the call: the host may have changed data for it. */
+  readonly usesPrimary?: boolean;
   /** The consistency that the request asks for; absent: the call runs on the primary. */
   readonly consistency?: Consistency | null;
   /** As in `Read`. */

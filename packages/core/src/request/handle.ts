@@ -7,7 +7,7 @@ import { buildCustomQuery, buildQuery, type ExecutableCall, logCommand } from '.
 import { readConsistency } from './consistency.ts';
 import { respondFromRows } from './execute-for-row.ts';
 import { admit } from './admit.ts';
-import { runHooks } from './hooks.ts';
+import { noHooks, runHooks } from './hooks.ts';
 import { injectValues } from './inject.ts';
 import { produceResult } from './produce-result.ts';
 import { parseInput, type RequestInput } from './parse/parse-input.ts';
@@ -58,13 +58,14 @@ export async function runStages(
     const complete = hashesParameters ? await hashParameters(injected, request, pipeline.login) : injected;
     call = queryBuilder === null ? buildQuery(complete) : await buildCustomQuery(complete, request, input, pipeline);
     if (pipeline.logsCommands) logCommand(pipeline.observe, call, request);
-    const hookResponse = hooks === null ? null : await runHooks(hooks, call, { request, caller }, pipeline);
-    if (hookResponse !== null) return { response: withCallerHeaders(hookResponse, caller), call, caller };
-    const own = respondFromRows(pipeline, { call, request, caller, consistency });
+    const hooked = hooks === null ? noHooks : await runHooks(hooks, call, { request, caller }, pipeline);
+    if (hooked.response !== null) return { response: withCallerHeaders(hooked.response, caller), call, caller };
+    const { usesPrimary } = hooked;
+    const own = respondFromRows(pipeline, { call, request, caller, consistency, usesPrimary });
     if (own !== null) return { response: await own, call, caller };
     const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'), call);
     const headers = writeHeaders(call);
-    const execution = { call, format, request, caller, consistency };
+    const execution = { call, format, request, caller, consistency, usesPrimary };
     const executed = produceResult(pipeline, execution);
     const result = executed instanceof Promise ? await executed : executed;
     const toResponse = () => withCallerHeaders(respond(request, { format, headers, result }), caller);

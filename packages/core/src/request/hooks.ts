@@ -79,13 +79,23 @@ export interface Hooks {
   readonly commandCallback: ((context: CommandHookContext) => HookResult) | null;
 }
 
-/** Runs the hooks in order. Null: the call continues. An error of a hook fails the request. */
+/** What the hooks have decided about a call. */
+export interface HookOutcome {
+  /** Null: the call continues. */
+  readonly response: GatewayResponse | null;
+  /** As in `ExecutionInput`. */
+  readonly usesPrimary: boolean;
+}
+
+export const noHooks: HookOutcome = Object.freeze({ response: null, usesPrimary: false });
+
+/** Runs the hooks in order. An error of a hook fails the request. */
 export async function runHooks(
   hooks: Hooks,
   call: ExecutableCall,
   context: CallContext,
   execution: UploadExecutionContext,
-): Promise<GatewayResponse | null> {
+): Promise<HookOutcome> {
   const { validateParameters, commandCallback } = hooks;
   const { endpoint } = call.candidate;
   const { request } = context;
@@ -96,10 +106,10 @@ export async function runHooks(
       if (parameter.position === endpoint.upload?.metadataParameter) continue;
       // In order: the first response ends the request.
       const response = await validateParameters({ endpoint, parameter, value: values[index]!, request });
-      if (response) return toGatewayResponse(response);
+      if (response) return { response: toGatewayResponse(response), usesPrimary: false };
     }
   }
-  return commandCallback === null ? null : runCommandCallback(commandCallback, call, context, execution);
+  return commandCallback === null ? noHooks : runCommandCallback(commandCallback, call, context, execution);
 }
 
 async function runCommandCallback(
@@ -107,11 +117,12 @@ async function runCommandCallback(
   call: ExecutableCall,
   context: CallContext,
   execution: UploadExecutionContext,
-): Promise<GatewayResponse | null> {
+): Promise<HookOutcome> {
   const { request } = context;
   const { endpoint } = call.candidate;
   let running: Promise<CommandResponse> | null = null;
   let mayRepeat = true;
+  let usesPrimary = false;
   const statements = new HostStatements(execution, call, request);
   try {
     const response = await callback({
@@ -130,12 +141,13 @@ async function runCommandCallback(
         }),
       query: (sql, values = []) => {
         mayRepeat = false;
-        call.usesPrimary = true;
+        usesPrimary = true;
         return withHandledRejection(() => statements.run(sql, values));
       },
     });
-    if (response) return toGatewayResponse(response);
-    return running === null ? null : toGatewayResponse(await (running as Promise<CommandResponse>));
+    if (response) return { response: toGatewayResponse(response), usesPrimary };
+    const commandResponse = running === null ? null : await (running as Promise<CommandResponse>);
+    return { response: commandResponse === null ? null : toGatewayResponse(commandResponse), usesPrimary };
   } catch (error) {
     throw mayRepeat ? error : new CommandCallbackError(error, statements.errors.has(error));
   }

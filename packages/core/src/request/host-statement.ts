@@ -3,7 +3,8 @@ import type { TextTable, Value } from '../postgres/port.ts';
 import { selectDatabase, selectRole, selectTimeout } from './call-connection.ts';
 import { buildSteps } from './call-steps.ts';
 import type { ExecutionContext, ExecutionInput } from './execution.ts';
-import { attachTraceparent } from './trace-context.ts';
+import { createRun } from './run.ts';
+import { selectTraceparent } from './trace-context.ts';
 
 /**
  * Runs a statement of the host with the settings, role and connection of a call, in a transaction of its own. The session is reset
@@ -21,14 +22,20 @@ export async function runHostStatement(
   values: readonly Value[],
 ): Promise<TextTable> {
   const { endpoint } = call.candidate;
-  attachTraceparent(context.traceparent, call, request);
+  const run = createRun(selectTraceparent(context.traceparent, call, request), null, null);
   const hostRunner = context.provideConnection === null ? null : await context.provideConnection(request, endpoint);
   const isHostConnection = hostRunner !== null;
   const rows = createTextRowSink();
   const custom = { ...call, statement: { name: '', sql }, arguments: values, headerQuery: null };
   return new Promise((resolve, reject) => {
     const handle = (hostRunner ?? selectDatabase(context, endpoint)).run({
-      steps: buildSteps(custom, { rows, headerRow: null, settingsRow: null, isHostConnection, invalidation: null }),
+      steps: buildSteps(custom, run, {
+        rows,
+        headerRow: null,
+        settingsRow: null,
+        isHostConnection,
+        invalidation: null,
+      }),
       mayShare: false,
       altersSession: true,
       discardsSequences: true,

@@ -16,8 +16,20 @@ export interface NoticeEventContext {
   readonly observe: Observer;
 }
 
-interface NoticeContext extends NoticeEventContext {
-  onNotice(endpoint: Endpoint, notice: Notice): void;
+export type NoticeListener = (notice: Notice) => void;
+
+/** Returns the receiver of notices of a call: they go to the observer, and become events. */
+export function createNoticeHandler(
+  context: { onNotice(endpoint: Endpoint, notice: Notice): void },
+  endpoint: Endpoint,
+  raiseEvent: NoticeListener | null,
+): NoticeListener {
+  const report: NoticeListener = (notice) => context.onNotice(endpoint, notice);
+  if (raiseEvent === null) return report;
+  return (notice) => {
+    raiseEvent(notice);
+    report(notice);
+  };
 }
 
 interface NoticeSource {
@@ -27,31 +39,17 @@ interface NoticeSource {
   readonly caller?: Caller | null;
 }
 
-export type NoticeListener = (notice: Notice) => void;
-
-/** Returns the receiver of notices: they go to the observer, and become events of endpoints that have events. */
-export function createNoticeHandler(context: NoticeContext, { call, request, caller }: NoticeSource): NoticeListener {
-  const { endpoint } = call.candidate;
-  const report: NoticeListener = (notice) => context.onNotice(endpoint, notice);
-  if (endpoint.events === null) return report;
-  const raiseEvent = createNoticeListener(context, endpoint, request, caller ?? null);
-  return (notice) => {
-    raiseEvent(notice);
-    report(notice);
-  };
-}
-
 /**
- * Returns a listener that turns each `RAISE INFO` of a call into an event, while the call runs.
+ * Returns a listener that turns each `RAISE INFO` of a call into an event, while the call runs; null for an endpoint without events.
  * @throws Problem `invalid-execution-id` for a guessable execution id
  */
-function createNoticeListener(
+export function createEventRaiser(
   { streams, access, observe }: NoticeEventContext,
-  endpoint: Endpoint,
-  request: GatewayRequest,
-  caller: Caller | null,
-): (notice: Notice) => void {
-  const { path, scope: endpointScope } = endpoint.events!;
+  { call, request, caller = null }: NoticeSource,
+): NoticeListener | null {
+  const { endpoint } = call.candidate;
+  if (endpoint.events === null) return null;
+  const { path, scope: endpointScope } = endpoint.events;
   const id = readExecutionId(request);
   const key = id === null ? null : toExecutionKey(id, caller, access.claimTypes);
   return ({ severity, message, hint }) => {

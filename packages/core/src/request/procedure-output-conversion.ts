@@ -33,7 +33,7 @@ export class OutputConversion implements RowSink, CallHandle {
 
   /** The second call, with the settings of the first. */
   get call(): ExecutableCall {
-    const { candidate, parameters, values, settings, traceparent, usesPrimary } = this.#call;
+    const { candidate, parameters, values, settings } = this.#call;
     const statement = candidate.conversionStatement(this.#row);
     const valueSources = this.#row.map(() => null);
     return {
@@ -47,10 +47,6 @@ export class OutputConversion implements RowSink, CallHandle {
       headerQuery: null,
       noRowProblem: null,
       rowResponse: null,
-      traceparent,
-      plan: null,
-      guard: null,
-      usesPrimary,
     };
   }
 

@@ -23,6 +23,8 @@ export interface Read {
   readonly call: ExecutableCall;
   /** The consistency that the request asks for; absent: the primary. */
   readonly consistency?: Consistency | null;
+  /** As in `ExecutionInput`. */
+  readonly usesPrimary?: boolean;
   /** The result has to include what was committed before this time, by `performance.now()`. Absent: any time. */
   readonly committedBefore?: number;
 }
@@ -30,9 +32,9 @@ export interface Read {
 /** Returns the replica that a call runs on; null: the primary. */
 export function selectReplica(
   { replicas, loadedAt }: ReadRouting,
-  { call, consistency = null, committedBefore = loadedAt }: Read,
+  { call, consistency = null, usesPrimary = false, committedBefore = loadedAt }: Read,
 ): Replica | null {
-  if (consistency === null || !call.candidate.canUseReplica || call.usesPrimary) return null;
+  if (consistency === null || !call.candidate.canUseReplica || usesPrimary) return null;
   const { level, position } = consistency;
   if (level === 'strong') return null;
   return replicas.select({ committedBefore: Math.max(committedBefore, loadedAt), position });

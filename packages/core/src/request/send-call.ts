@@ -8,27 +8,24 @@ import { buildSteps, mayRunTwice } from './call-steps.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import { getsToken, tokenHoldLimit } from './consistency.ts';
 import type { CallResult, ExecutionContext, ExecutionInput } from './execution.ts';
-import type { NoticeListener } from './notice-events.ts';
-import { refuseStream, type TrialCall } from './plans/plan-trial.ts';
+import { createNoticeHandler } from './notice-events.ts';
+import { refuseStream } from './plans/plan-trial.ts';
 import { OutputConversion, toConversionError } from './procedure-output-conversion.ts';
-
-interface SentCall extends ExecutionInput {
-  /** Measures the call. */
-  readonly trial?: TrialCall;
-}
+import { createRun, type Run } from './run.ts';
 
 /** Runs the call on a connection: all of its steps in one round trip and one transaction. */
 export function sendCall(
   runner: Runner | ExclusiveRunner,
   context: ExecutionContext,
-  input: SentCall,
-  notice: NoticeListener,
+  input: ExecutionInput,
+  run: Run,
 ): Promise<CallResult> {
-  const { call, format, request, tapRows, onCancellable, trial = null } = input;
+  const { call, format, request, tapRows, onCancellable } = input;
   const isHostConnection = input.isHostConnection ?? context.transactionContinues;
   const { endpoint, latency, sessionUse } = call.candidate;
   const holdLimit = selectHoldLimit(input);
   const { slowClientTimeout } = context;
+  const isTrial = run.trial !== null;
   const invalidate = endpoint.invalidates.length === 0 ? null : () => context.invalidation.done(endpoint);
   const invalidation = invalidate === null ? null : context.invalidation.step(endpoint);
   return new Promise((resolve, reject) => {
@@ -37,33 +34,32 @@ export function sendCall(
     const writer = new ResponseWriter(
       format,
       { bufferRows: endpoint.bufferRows, sizeHint: latency.sizeHint, slowClientTimeout, holdLimit },
-      responseEvents({ resolve, reject }, { headerRow, settingsRow }, trial),
+      responseEvents({ resolve, reject }, { headerRow, settingsRow }, isTrial),
     );
     const counter = call.noRowProblem === null ? null : new RowCounter(writer);
     const rows = counter ?? tapRows?.(writer) ?? writer;
     const conversion = call.candidate.convertsOutput ? new OutputConversion(call, rows) : null;
     const databaseCall: Call = {
-      steps: buildSteps(call, {
+      steps: buildSteps(call, run, {
         rows: conversion ?? rows,
         headerRow,
         settingsRow,
         isHostConnection,
         invalidation,
-        trial,
       }),
-      mayShare: trial === null && latency.isFast && !sessionUse.alters,
+      mayShare: !isTrial && latency.isFast && !sessionUse.alters,
       expectedMs: latency.expectedMs,
       mayBlock: sessionUse.mayBlock,
       altersSession: sessionUse.alters,
       discardsSequences: sessionUse.readsSequences === true,
-      idempotent: mayRunTwice(call),
+      idempotent: mayRunTwice(call, run),
       role: selectRole(context, call),
       // A COMMIT inside a procedure would end the settings of the call, its role among them.
       atomic: endpoint.kind === 'procedure',
       timeout: selectTimeout(context, endpoint, isHostConnection),
       reader: writer,
-      plan: call.plan,
-      notice,
+      plan: run.plan,
+      notice: createNoticeHandler(context, endpoint, run.raiseEvent),
       done: (elapsed, changedSetting) => {
         if (changedSetting !== null) reportSetting(context, call.candidate, changedSetting);
         if (counter?.rows === 0) writer.failed(call.noRowProblem!);
@@ -73,7 +69,7 @@ export function sendCall(
       },
       failed: (error) => writer.failed(error),
     };
-    const handle = sendSteps(runner, databaseCall, { conversion, invalidate, isHostConnection });
+    const handle = sendSteps(runner, databaseCall, { run, conversion, invalidate, isHostConnection });
     writer.attachCall(handle);
     if (onCancellable === undefined) request.onDisconnect(() => handle.cancel());
     else onCancellable(() => handle.cancel());
@@ -88,13 +84,13 @@ interface ResultCallbacks {
 function responseEvents(
   { resolve, reject }: ResultCallbacks,
   head: Pick<CallResult, 'headerRow' | 'settingsRow'>,
-  trial: TrialCall | null,
+  isTrial: boolean,
 ): ResponseEvents {
   return {
     whole: (body, rows, memory) => resolve({ kind: 'whole', body, rows, memory, cacheHeaders: null, ...head }),
     stream: (body) => {
-      if (trial === null) resolve({ kind: 'stream', body, cacheHeaders: null, ...head });
-      else refuseStream(body, reject);
+      if (isTrial) refuseStream(body, reject);
+      else resolve({ kind: 'stream', body, cacheHeaders: null, ...head });
     },
     failed: reject,
   };
@@ -129,6 +125,7 @@ function withInvalidation(call: Call, invalidate: Invalidate): Call {
 }
 
 interface StartOptions {
+  readonly run: Run;
   /** Null: the call's own rows are the result. */
   readonly conversion: OutputConversion | null;
   readonly invalidate: Invalidate;
@@ -139,7 +136,7 @@ interface StartOptions {
 function sendSteps(
   runner: Runner | ExclusiveRunner,
   call: Call,
-  { conversion, invalidate, isHostConnection }: StartOptions,
+  { run, conversion, invalidate, isHostConnection }: StartOptions,
 ): CallHandle {
   if (conversion === null) return runner.run(withInvalidation(call, invalidate));
   const { timeout } = call;
@@ -147,7 +144,7 @@ function sendSteps(
     conversion.attach(
       runner.run({
         ...call,
-        steps: buildSteps(conversion.call, {
+        steps: buildSteps(conversion.call, createRun(run.traceparent, null, null), {
           rows: conversion.sink,
           headerRow: null,
           settingsRow: null,

@@ -33,23 +33,19 @@ function keepSampled(text: string | null): string | null {
 }
 
 /**
- * Sets the trace context of a call that is about to run. A procedure without other settings gets none: with settings, it could not
+ * Returns the trace context of a call that is about to run. A procedure without other settings gets none: with settings, it could not
  * commit.
  */
-export function attachTraceparent(
+export function selectTraceparent(
   lookup: TraceparentLookup | null,
-  call: ExecutableCall,
+  { candidate, settings }: ExecutableCall,
   request: GatewayRequest,
-): void {
-  if (lookup === null || call.traceparent !== null) return;
-  if (call.candidate.endpoint.kind === 'procedure' && call.settings.length === 0) return;
-  call.traceparent = lookup(request);
+): string | null {
+  if (lookup === null || (candidate.endpoint.kind === 'procedure' && settings.length === 0)) return null;
+  return lookup(request);
 }
 
 /** Returns the settings of the transaction of a call, with its trace context. */
-export function transactionSettings({
-  settings,
-  traceparent,
-}: Pick<ExecutableCall, 'settings' | 'traceparent'>): readonly CallSetting[] {
+export function transactionSettings({ settings }: ExecutableCall, traceparent: string | null): readonly CallSetting[] {
   return traceparent === null ? settings : [...settings, [setting, traceparent]];
 }

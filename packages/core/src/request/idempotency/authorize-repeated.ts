@@ -2,6 +2,7 @@ import { selectDatabase, selectRole } from '../call-connection.ts';
 import type { ExecutionContext } from '../execution.ts';
 import type { ExecutableCall } from '../build-query.ts';
 import { buildSteps } from '../call-steps.ts';
+import { plainRun } from '../run.ts';
 import { createPrivilegeCheck } from './privilege-check.ts';
 
 /** A request has been authorized, and its call is not run: its response is stored. */
@@ -19,10 +20,10 @@ export async function authorizeRepeated(context: ExecutionContext, call: Executa
   const { endpoint } = call.candidate;
   const privileges = createPrivilegeCheck(call);
   const { step } = privileges;
-  const check = { ...call, statement: step.statement, arguments: step.values, headerQuery: null, guard: null };
+  const check = { ...call, statement: step.statement, arguments: step.values, headerQuery: null };
   await new Promise<void>((resolve, reject) => {
     selectDatabase(context, endpoint).run({
-      steps: buildSteps(check, {
+      steps: buildSteps(check, plainRun, {
         rows: step.rows ?? ignoredRows,
         headerRow: null,
         settingsRow: null,

@@ -38,21 +38,18 @@ export async function executeOnce(context: IdempotentContext, input: ExecutionIn
     return execute(context, input);
   }
   const claim = createClaim(key, { call, caller }, idempotency, context.claimTypes);
-  call.guard = claim;
   const statement = idempotency.storing(call.statement, call.arguments.length);
   const isStored = statement !== call.statement;
   const storing = { ...call, statement, arguments: isStored ? [...call.arguments, claim.id] : call.arguments };
   try {
-    const result = await execute(context, { ...input, call: storing });
+    const result = await execute(context, { ...input, call: storing, guard: claim });
     context.keyPruner?.afterCall(selectDatabase(context, call.candidate.endpoint));
     return result;
   } catch (error) {
-    call.traceparent = storing.traceparent;
     if (error instanceof OutcomeUnknown) throw unknownOutcome(error);
     if (!isErrorOf('claim', error)) throw error;
     if (error.diagnostics.code !== idempotencyStates.repeated) throw toClaimError(error);
   }
-  call.guard = null;
   return replay(context, input, idempotency, claim.id);
 }
 
@@ -65,9 +62,9 @@ async function replay(
 ): Promise<CallResult> {
   const check = createPrivilegeCheck(input.call);
   const guard = { step: check.step, settings: null, isOfReplay: true };
-  const call = { ...input.call, statement: read, arguments: [id, shape], valueSources: [null, null], guard };
+  const call = { ...input.call, statement: read, arguments: [id, shape], valueSources: [null, null] };
   try {
-    const result = await execute(context, { ...input, call });
+    const result = await execute(context, { ...input, call, guard });
     return cancelOnThrow(result, () => {
       check.verify();
       return { ...result, cacheHeaders: replayHeaders };

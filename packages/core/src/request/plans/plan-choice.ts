@@ -1,5 +1,5 @@
 /** The choice between PostgreSQL's `plan_cache_mode` `auto` and `force_generic_plan` for one statement, by measurement. */
-import type { CallPlan } from '../../postgres/port.ts';
+import { plainRun, type Run, type SettledPlan } from '../run.ts';
 import { comparePlans, summarize, type Verdict } from './compare-plans.ts';
 
 /** Calls between two questions whether it is time for trials; a power of two. The first trials follow as many calls. */
@@ -82,7 +82,7 @@ export interface PlanTrial {
 
 /** The plan of a settled call, or a trial. */
 export type PlannedCall =
-  | { readonly plan: CallPlan; readonly trial: null }
+  | { readonly plan: SettledPlan; readonly trial: null }
   | { readonly plan: null; readonly trial: PlanTrial };
 
 /** The choice for one statement of one database. */
@@ -234,13 +234,15 @@ export class PlanChoice {
 }
 
 /** The plan of settled calls. One object for all calls of a statement: none is made for a call. */
-class ChosenPlan implements CallPlan {
+class ChosenPlan implements SettledPlan {
   readonly isGeneric: boolean;
+  readonly run: Run;
   readonly #choice: PlanChoice;
 
   constructor(choice: PlanChoice, isGeneric: boolean) {
     this.#choice = choice;
     this.isGeneric = isGeneric;
+    this.run = { ...plainRun, plan: this };
   }
 
   ended(elapsedMs: number): void {

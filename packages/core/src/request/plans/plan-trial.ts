@@ -1,9 +1,10 @@
-import { ConnectionLost, DatabaseError, type RowSink, type Statement, type TextTable } from '../../postgres/port.ts';
+import { ConnectionLost, DatabaseError, type Statement } from '../../postgres/port.ts';
 import { createTextRowSink } from '../../postgres/query.ts';
 import type { ByteSource } from '../../http/response.ts';
 import type { SizeLimit } from '../../response/response-writer.ts';
 import type { CallSetting } from '../../auth/context.ts';
 import type { ExecutableCall } from '../build-query.ts';
+import type { Measurement } from '../run.ts';
 import type { PlanTrial } from './plan-choice.ts';
 
 const queryCanceled = '57014';
@@ -17,7 +18,7 @@ class TrialTooLarge extends Error {
 }
 
 /** The process of the server, and its time in microseconds. */
-export const clockStatement: Statement = {
+const clockStatement: Statement = {
   name: 'pgway_clock',
   sql: `select pg_catalog.pg_backend_pid(), (extract(epoch from pg_catalog.clock_timestamp()) operator(pg_catalog.*) 1000000)::pg_catalog.int8`,
 };
@@ -25,7 +26,7 @@ export const clockStatement: Statement = {
 /** The input of a trial that an ordinary run does not have. */
 export interface TrialInput {
   readonly call?: ExecutableCall;
-  readonly trial?: TrialCall;
+  readonly trial?: Measurement;
   readonly holdLimit?: SizeLimit;
 }
 
@@ -62,16 +63,15 @@ export function refuseStream(body: ByteSource, reject: (error: Error) => void): 
  * A call that is measured in the server: between two statements that read its clock. The network, the pipeline and this process have no part
  * in the result.
  */
-export class TrialCall {
+export class TrialCall implements Measurement {
   readonly #trial: PlanTrial;
-  /** Receives the clock before and after the statement. */
-  readonly clock: RowSink & { readonly rows: TextTable } = createTextRowSink();
+  readonly #times = createTextRowSink();
+  readonly clock: Measurement['clock'] = { statement: clockStatement, values: [], rows: this.#times };
 
   constructor(trial: PlanTrial) {
     this.#trial = trial;
   }
 
-  /** The plan mode and the timeout, for the transaction of the call. */
   get settings(): readonly CallSetting[] {
     const { isGeneric, limitMs } = this.#trial;
     const mode: CallSetting = ['plan_cache_mode', isGeneric ? 'force_generic_plan' : 'auto'];
@@ -80,7 +80,7 @@ export class TrialCall {
 
   /** The call has returned its rows. */
   done(): void {
-    const [before, after] = this.clock.rows;
+    const [before, after] = this.#times.rows;
     const elapsedMs = (Number(after?.[1]) - Number(before?.[1])) / 1_000;
     // The clock of the server may have been set.
     if (elapsedMs > 0) this.#trial.completed(elapsedMs, before![0]!);

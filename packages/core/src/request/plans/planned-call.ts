@@ -1,6 +1,6 @@
 import type { Database } from '../../postgres/port.ts';
 import type { CallResult, ExecutionContext, ExecutionInput } from '../execution.ts';
-import type { NoticeListener } from '../notice-events.ts';
+import { type Run, withPlan } from '../run.ts';
 import { sendCall } from '../send-call.ts';
 import { runTrial } from './plan-trial.ts';
 
@@ -9,12 +9,14 @@ export function runWithPlan(
   database: Database,
   context: ExecutionContext,
   input: ExecutionInput,
-  notice: NoticeListener,
+  run: Run,
 ): Promise<CallResult> {
   const { call } = input;
   const choice = context.plans === null ? null : context.plans.find(database, call);
-  const planned = choice === null ? null : choice.next();
-  call.plan = planned === null ? null : planned.plan;
-  if (planned === null || planned.trial === null) return sendCall(database, context, input, notice);
-  return runTrial(planned.trial, call, (changes) => sendCall(database, context, { ...input, ...changes }, notice));
+  if (choice === null) return sendCall(database, context, input, run);
+  const planned = choice.next();
+  if (planned.trial === null) return sendCall(database, context, input, withPlan(run, planned.plan));
+  return runTrial(planned.trial, call, ({ trial = null, ...changes }) =>
+    sendCall(database, context, { ...input, ...changes }, { ...run, trial }),
+  );
 }

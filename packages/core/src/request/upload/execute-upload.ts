@@ -18,10 +18,10 @@ import type { UploadSlots } from '../../uploads/upload-slots.ts';
 import type { ExecutableCall } from '../build-query.ts';
 import { selectDatabase, selectRole } from '../call-connection.ts';
 import { transactionSteps } from '../call-steps.ts';
-import { attachTraceparent } from '../trace-context.ts';
+import { selectTraceparent } from '../trace-context.ts';
 import { execute } from '../execute.ts';
 import type { CallResult, ExecutionContext, ExecutionInput } from '../execution.ts';
-import { createNoticeHandler } from '../notice-events.ts';
+import { createEventRaiser, createNoticeHandler } from '../notice-events.ts';
 import { refuseCompressed } from '../parse/parse-input.ts';
 import { UploadEffects } from './upload-effects.ts';
 
@@ -69,6 +69,8 @@ class Upload {
   readonly #abort = new AbortController();
   /** Begun by the first handler that needs it. */
   #transaction: Promise<Transaction> | null = null;
+  /** That of the transaction, which the call does not set again. */
+  #traceparent: string | null = null;
   #isHostConnection = false;
   #isReceiving = true;
   #freeSlot: (() => void) | null = null;
@@ -127,7 +129,8 @@ class Upload {
     this.#isReceiving = false;
     const call = this.#withMetadata(uploadMetadata(files, this.#handlers), transaction !== null);
     const runner = transaction?.commit ?? (await this.#poolRunner());
-    return execute(this.#context, {
+    const context = this.#traceparent === null ? this.#context : { ...this.#context, traceparent: null };
+    return execute(context, {
       ...this.#input,
       call,
       runner: this.#withEffects(runner, transaction !== null),
@@ -175,19 +178,19 @@ class Upload {
     const { endpoint } = call.candidate;
     const context = this.#context;
     const provided = await this.#provide();
-    attachTraceparent(context.traceparent, call, this.#input.request);
+    this.#traceparent = selectTraceparent(context.traceparent, call, this.#input.request);
     const { signal } = this.#abort;
     const database = selectDatabase(context, endpoint);
     // The connections of the host are its own affair.
     if (provided === null) this.#freeSlot = await context.uploads.slots.acquire(database, signal);
     const transaction = await (provided ?? database).begin({
-      ...transactionSteps(call, this.#isHostConnection),
+      ...transactionSteps(call, this.#traceparent, this.#isHostConnection),
       role: selectRole(context, call),
       // Row commands and handlers of the host run any statement.
       altersSession: true,
       timeout: endpoint.timeoutMs,
       signal,
-      notice: createNoticeHandler(context, this.#input),
+      notice: createNoticeHandler(context, endpoint, createEventRaiser(context, this.#input)),
     });
     // The call is cancelled otherwise: it may already be committing.
     const abort = (): void => {
