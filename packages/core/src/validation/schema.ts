@@ -45,3 +45,10 @@ export function unionSchema(first: Schema | null, second: Schema | null): Schema
 function withoutSecrecy(schema: Schema): Schema {
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== 'writeOnly'));
 }
+
+/** Whether a text in the place of these values may be a secret. */
+export function hasSecrets(schema: Schema | null): boolean {
+  if (schema === null || schema.writeOnly === true || schema.properties !== undefined) return true;
+  const { items, additionalProperties, anyOf = [] } = schema;
+  return [...anyOf, items, additionalProperties].some((inner) => typeof inner === 'object' && hasSecrets(inner));
+}

@@ -1,8 +1,7 @@
+/** Validators for the options of the host, which compose into one table for each group of options. */
 import { type Fault, formatPath, type Path, withoutValue } from './fault.ts';
 import { nearestName } from './suggestion.ts';
-import { containerSchema, nullableSchema, type Schema, unionSchema } from './schema.ts';
-
-/** Validators for the options of the host, which compose into one table for each group of options. */
+import { containerSchema, hasSecrets, nullableSchema, type Schema, unionSchema } from './schema.ts';
 
 type RuntimeType = 'text' | 'number' | 'flag' | 'list' | 'object' | 'function' | 'null' | 'other';
 
@@ -162,13 +161,6 @@ function describeType(value: unknown): string {
 /** @param schema the schema of the values; null when they are not those of a file */
 function wrongType(path: Path, expected: string, value: unknown, schema: Schema | null): Fault {
   return { path, message: `must be ${expected}`, shown: hasSecrets(schema) ? describeType(value) : display(value) };
-}
-
-/** Whether a text in the place of these values may be a secret. */
-function hasSecrets(schema: Schema | null): boolean {
-  if (schema === null || schema.writeOnly === true || schema.properties !== undefined) return true;
-  const { items, additionalProperties, anyOf = [] } = schema;
-  return [...anyOf, items, additionalProperties].some((inner) => typeof inner === 'object' && hasSecrets(inner));
 }
 
 interface Range {
