@@ -60,7 +60,7 @@ export function buildSteps(call: ExecutableCall, run: Run, options: StepOptions)
   if (settings.length === 0) return steps;
   if (!isHostConnection) return [settingsStep(settings), ...steps];
   // The transaction of the host continues: its settings are restored after the call.
-  const changes = restoringSettings(settings);
+  const changes = restoringSettings(settings, 'call');
   return [changes.before, ...steps, changes.after];
 }
 
@@ -73,7 +73,7 @@ export function transactionSteps(
   const settings = transactionSettings(call, traceparent);
   if (settings.length === 0) return { settings: null, restoreSettings: null };
   if (!isHostConnection) return { settings: settingsStep(settings), restoreSettings: null };
-  const { before, after } = restoringSettings(settings);
+  const { before, after } = restoringSettings(settings, 'transaction');
   return { settings: before, restoreSettings: after };
 }
 
@@ -144,13 +144,14 @@ function measuredSteps(
 /**
  * Returns the steps for a call in a transaction that continues after it: one before the call, which saves the old values and sets the
  * new ones, and one after it, which restores the old values.
+ * @param scope a call within a transaction that has saved values does not replace these
  */
-function restoringSettings(settings: readonly CallSetting[]): {
-  readonly before: LabelledStep;
-  readonly after: LabelledStep;
-} {
+function restoringSettings(
+  settings: readonly CallSetting[],
+  scope: 'call' | 'transaction',
+): { readonly before: LabelledStep; readonly after: LabelledStep } {
   const set = (name: string, value: string): string => `pg_catalog.set_config(${name}, ${value}, true)`;
-  const saved = settings.map((_, index) => `'pgway.saved_${index}'`);
+  const saved = settings.map((_, index) => `'pgway.saved_${scope}_${index}'`);
   const name = (index: number): string => `$${index * 2 + 1}::pg_catalog.text`;
   const before = saved.flatMap((backup, index) => [
     set(backup, `coalesce(pg_catalog.current_setting(${name(index)}, true), '')`),
