@@ -1,36 +1,7 @@
 /** The configuration file that `pgway init` writes: the settings of most projects as comments, with their defaults. */
 import { wrap } from '@pgway/core/terminal';
+import { commonSettings } from './common-settings.ts';
 import { sections, type Setting, settings } from './settings.ts';
-
-/** The settings that the file shows, by section, with keys such as `jwks.url`. Others are in the reference. */
-const shownSettings: Readonly<Record<string, readonly string[]>> = {
-  '': ['connectionString', 'host', 'port', 'allowedHosts'],
-  gateway: [
-    'commentsMode',
-    'includeSchemas',
-    'excludeSchemas',
-    'urlPathPrefix',
-    'requiresAuthorization',
-    'poolSize',
-    'commandTimeout',
-    'startRetry',
-    'refreshOnNotify',
-    'returnGatewayExceptionMessage',
-    'maxBodySize',
-    'logCommands',
-  ],
-  crud: ['enabled', 'includeSchemas', 'listing'],
-  authentication: ['useUserContext', 'useUserParameters', 'trustedProxies', 'allowedOrigins'],
-  cookie: ['enabled', 'cookieName', 'lifetime'],
-  bearer: ['enabled', 'accessLifetime'],
-  jwt: ['enabled', 'jwks.url', 'issuer', 'audience'],
-  dataProtection: ['folder', 'secret'],
-  uploadOptions: ['uploadHandlers', 'maxFileSize'],
-  log: ['level', 'format'],
-  typescriptClient: ['filePath', 'fileOverwrite'],
-  httpFile: ['folder'],
-  openApi: ['filePath', 'path', 'docsPath'],
-};
 
 const columns = 100;
 
@@ -41,7 +12,7 @@ const introduction = `// The configuration of pgway. Each line with a key shows 
 
 /** Returns the text of the file. Without its comments, it sets nothing. */
 export function configurationTemplate(): string {
-  const parts = Object.entries(shownSettings).map(([path, names]) => sectionLines(path, names).join('\n'));
+  const parts = Object.entries(commonSettings).map(([path, names]) => sectionLines(path, names).join('\n'));
   const schema = '  "$schema": "./node_modules/pgway/pgway.schema.json",';
   return `${introduction}{\n${[schema, ...parts].join('\n\n')}\n}\n`;
 }

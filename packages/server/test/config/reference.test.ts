@@ -10,6 +10,13 @@ test('the committed reference and JSON Schema match the schema: npm run referenc
   expect(await read('../../pgway.schema.json')).toBe(jsonSchemaFile());
 });
 
+test('the reference begins with the settings of pgway init', () => {
+  const [, begin] = referencePage().split('\n## ');
+  expect(begin).toMatch(/^The 44 settings to begin with\n/);
+  expect(begin).toContain('\n| `port` | `8080` | The port to listen on. |\n');
+  expect(begin).toContain('\n| `jwt.jwks.url` | `null` | The URL of the public keys of the issuer (JWKS). |\n');
+});
+
 test('every setting is described', () => {
   expect(settings.length).toBeGreaterThan(35);
   expect(settings.filter((setting) => setting.description === '').map((setting) => setting.path)).toEqual([]);
