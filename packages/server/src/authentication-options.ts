@@ -2,7 +2,7 @@
 import { externalSignIn } from '@pgway/external-sign-in';
 import type { GatewayOptions } from '@pgway/core';
 import type { Configuration } from './config/schema.ts';
-import { isLoopbackHost, isPublicAddress } from './http/address.ts';
+import { isLoopbackHost, isPublicAddress } from './address.ts';
 
 type Authentication = NonNullable<GatewayOptions['authentication']>;
 type JwtOptions = Exclude<NonNullable<Authentication['jwt']>, readonly unknown[]>;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { createProcessContext } from './cli/process-context.ts';
+import { createProcessContext } from './process-context.ts';
 import { run } from './cli/run.ts';
 
 process.exitCode = await run(process.argv.slice(2), process.env, createProcessContext());

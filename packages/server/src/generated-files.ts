@@ -8,10 +8,9 @@ import {
 } from '@pgway/generators';
 import { mcpTools } from '@pgway/generators/internal';
 import type { Diagnostic, Endpoint } from '@pgway/core';
-import type { GeneratedFile, HttpFileOptions, OpenApiOptions, TypescriptClientOptions } from '@pgway/generators';
+import type { GeneratedFile } from '@pgway/generators';
 import type { Configuration } from './config/schema.ts';
-import { serverUrl } from './http/address.ts';
-import { isTls } from './tls/certificate.ts';
+import { toHttpFileOptions, toOpenApiOptions, toTypescriptClientOptions } from './config/generator-options.ts';
 
 /** The files of one generator. */
 export interface FileSet {
@@ -39,7 +38,7 @@ export function generateFileSets(
   connectionString: string,
 ): readonly FileSet[] {
   const at = new Date();
-  const client = clientOptions(configuration);
+  const client = toTypescriptClientOptions(configuration);
   const requests = toHttpFileOptions(configuration, connectionString);
   const document = toOpenApiOptions(configuration);
   return [
@@ -57,7 +56,9 @@ export function generateFileSets(
 export function fileDiagnostics(endpoints: readonly Endpoint[], configuration: Configuration): readonly Diagnostic[] {
   const { typescriptClient, openApi } = configuration;
   const diagnostics = [
-    ...(typescriptClient.filePath === null ? [] : typescriptClientDiagnostics(endpoints, clientOptions(configuration))),
+    ...(typescriptClient.filePath === null
+      ? []
+      : typescriptClientDiagnostics(endpoints, toTypescriptClientOptions(configuration))),
     ...(openApi.filePath === null ? [] : openApiDiagnostics(endpoints, toOpenApiOptions(configuration))),
   ];
   return [...new Map(diagnostics.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic])).values()];
@@ -71,33 +72,4 @@ export function servedDiagnostics(endpoints: readonly Endpoint[], configuration:
     ...(hasDocs ? openApiDiagnostics(endpoints, toOpenApiOptions(configuration)) : []),
     ...(mcp.path === null ? [] : mcpTools(endpoints, mcp).diagnostics),
   ];
-}
-
-function clientOptions(configuration: Configuration): Partial<TypescriptClientOptions> {
-  const { typescriptClient, gateway } = configuration;
-  return { ...typescriptClient, urlPathPrefix: gateway.urlPathPrefix, host: hostUrl(configuration) };
-}
-
-export function toHttpFileOptions(configuration: Configuration, connectionString: string): Partial<HttpFileOptions> {
-  const { path: _, ...options } = configuration.httpFile;
-  return { ...options, host: hostUrl(configuration), databaseName: databaseOf(connectionString) };
-}
-
-export function toOpenApiOptions({ openApi, gateway }: Configuration): Partial<OpenApiOptions> {
-  const { path: _, docsPath: _page, ...options } = openApi;
-  return { ...options, urlPathPrefix: gateway.urlPathPrefix, batchPath: gateway.batchPath };
-}
-
-function hostUrl({ host, port, tls }: Configuration): string {
-  return serverUrl(host, port, isTls(tls) ? 'https' : 'http');
-}
-
-/** Returns the database of a URL or of a `key=value;` connection string. */
-export function databaseOf(connectionString: string): string {
-  if (/^postgres(ql)?:/.test(connectionString)) {
-    const path = /^[a-z]+:\/\/[^/?#]*\/([^?#]*)/.exec(connectionString)?.[1] ?? '';
-    const named = path === '' ? (/[?&]dbname=([^&#]*)/.exec(connectionString)?.[1] ?? '') : path;
-    return decodeURIComponent(named) || 'database';
-  }
-  return /(?:^|;)\s*database\s*=\s*([^;]*)/i.exec(connectionString)?.[1]?.trim() || 'database';
 }

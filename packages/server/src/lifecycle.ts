@@ -1,3 +1,5 @@
+import { ExpectedError } from './expected-error.ts';
+
 /** Components that start in order and stop in reverse order, each with a timeout. */
 
 /** A stop was requested while components were still starting. */
@@ -6,7 +8,7 @@ export class StartInterrupted extends Error {
 }
 
 /** A component did not start or stop in time. */
-export class LifecycleTimeout extends Error {
+export class LifecycleTimeout extends ExpectedError {
   override readonly name = 'LifecycleTimeout';
 }
 

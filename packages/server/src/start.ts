@@ -8,13 +8,13 @@ import { openExampleDatabase } from './example/example-database.ts';
 import { hasExample } from './example/example-page.ts';
 import { type CommandOptions, gatewayOptions } from './gateway-options.ts';
 import type { WorkerCounts } from './health/checks.ts';
-import { createHealthHandler, type HealthHandler } from './health/health-handler.ts';
-import { isLoopbackHost } from './http/address.ts';
+import { createHealthHandler } from './health/health-handler.ts';
+import { isLoopbackHost } from './address.ts';
 import { openApp } from './http/deferred-app.ts';
-import type { Handler } from './http/http-server.ts';
+import type { Handler, PathHandler } from './http/http-server.ts';
 import type { Listen } from './http/listener.ts';
 import type { RequestErrorListener } from './http/static-files.ts';
-import type { DocumentHandler, DocumentLookup } from './http/send-document.ts';
+import type { DocumentHandler, DocumentLookup, PathDocumentHandler } from './http/send-document.ts';
 import { listenWithTls, type ServersWithRedirect } from './tls/listen-with-tls.ts';
 import type { CertificateStore } from './tls/certificate-store.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -100,13 +100,13 @@ export interface HttpServices {
   /** The start page and the sign-in page; null: not served. */
   readonly pages?: readonly (DocumentLookup | null)[];
   /** Null or absent: MCP is not served. */
-  readonly serveMcp?: DocumentHandler | null;
+  readonly serveMcp?: PathDocumentHandler | null;
   /** Null: HTTP without TLS. */
   readonly certificates: CertificateStore | null;
   /** Called at the begin of each request; absent: requests are neither logged nor tracked nor counted. */
   readonly onRequest?: RequestLog['begin'] | undefined;
   /** Null or absent: there are no metrics. */
-  readonly serveMetrics?: HealthHandler | null;
+  readonly serveMetrics?: PathHandler | null;
   /** The folder that relative paths of static files begin at; absent: that of the process. */
   readonly workingDirectory?: string;
   /** As in `AppContext`. */
@@ -138,7 +138,7 @@ export function startHttpServer(
         if (!isServed) app.handle(request, response);
       };
       const answerHealth = createHealthHandler(configuration, gateway, lifecycle.stopSignal, workers);
-      const serveHealth: HealthHandler = (request, response) =>
+      const serveHealth: PathHandler = (request, response) =>
         answerHealth(request, response) || serveMetrics?.(request, response) === true;
       const server = await listenWithTls(configuration, handle, {
         certificates,

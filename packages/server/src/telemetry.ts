@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Gateway, Observer } from '@pgway/core';
 import type { Configuration } from './config/schema.ts';
 import type { CommandOptions } from './gateway-options.ts';
-import type { HealthHandler } from './health/health-handler.ts';
+import type { PathHandler } from './http/http-server.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { LogOutputs } from './log/log-outputs.ts';
 import type { RequestConsumer, RequestLog } from './log/request-log.ts';
@@ -35,7 +35,7 @@ export interface Telemetry {
   readonly begin: RequestLog['begin'] | undefined;
   readonly gatewayOptions: Pick<CommandOptions, 'traceparent'>;
   /** Serves the metrics; null: they are not served. */
-  readonly serveMetrics: HealthHandler | null;
+  readonly serveMetrics: PathHandler | null;
   /** Adds the gateway, once it has started. */
   readonly addGateway: (gateway: Gateway) => void;
 }
@@ -126,7 +126,7 @@ async function openTraces(
 
 interface OpenedMetrics {
   readonly metrics: Metrics;
-  readonly serve: HealthHandler;
+  readonly serve: PathHandler;
 }
 
 async function openMetrics(

@@ -1,5 +1,5 @@
 /** The program of worker processes. */
-import { runWorker } from './workers/worker.ts';
+import { runWorker } from './cli/worker.ts';
 
 process.exitCode = await runWorker();
 // All components have stopped: remaining handles must not keep the process alive.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EmbeddedPostgresError } from '../src/embedded-postgres-error.ts';
 import { startEmbeddedPostgres } from '../src/embedded-postgres.ts';
-import { errorMessage } from '../src/cli/error-message.ts';
+import { errorMessage } from '../src/expected-error.ts';
 
 const options = { dataDirectory: '/nonexistent', onUnexpectedExit: () => undefined };
 

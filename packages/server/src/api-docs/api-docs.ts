@@ -4,7 +4,7 @@ import { openApiDocument } from '@pgway/generators';
 import { httpDocuments } from '@pgway/generators/internal';
 import type { PageLink } from '../browser/page-data.ts';
 import type { Configuration } from '../config/schema.ts';
-import { toHttpFileOptions, toOpenApiOptions } from '../generated-files.ts';
+import { toHttpFileOptions, toOpenApiOptions } from '../config/generator-options.ts';
 import { type DocumentHandler, requestPath, type ServedDocument, sendDocument } from '../http/send-document.ts';
 import { htmlPage } from './html-page.ts';
 

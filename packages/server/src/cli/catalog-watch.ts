@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Endpoint, type EndpointSource, type Gateway, StartError } from '@pgway/core';
 import type { CommandOptions } from '../gateway-options.ts';
-import { errorMessage } from './error-message.ts';
+import { errorMessage } from '../expected-error.ts';
 
 type Database = Parameters<EndpointSource['read']>[0];
 

@@ -3,7 +3,7 @@ import type { LoadedConfiguration } from '../config/load.ts';
 import type { Listen } from '../http/listener.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { DatabaseCommand, Flag } from './arguments.ts';
-import type { ProcessContext } from './process-context.ts';
+import type { ProcessContext } from '../process-context.ts';
 import type { ServersWithRedirect } from '../tls/listen-with-tls.ts';
 import type { MetricsExchange } from '../metrics/aggregate.ts';
 import type { SharedServices } from '../workers/shared-services.ts';

@@ -13,16 +13,16 @@ import { createStartPage } from '../start-page/start-page.ts';
 import { openTelemetry, type Telemetry } from '../telemetry.ts';
 import { openCertificateStore } from '../tls/certificate-store.ts';
 import { countWorkers } from '../workers/worker-count.ts';
-import { workerReporter } from '../workers/worker-reporter.ts';
+import { workerReporter } from './worker-reporter.ts';
 import type { CommandContext, Task, WorkerPart } from './command-context.ts';
 import { runEndpoints } from './endpoints-command.ts';
 import { type CatalogWatch, createCatalogWatch } from './catalog-watch.ts';
-import { errorMessage } from './error-message.ts';
+import { errorMessage } from '../expected-error.ts';
 import { runGenerate } from './generate-command.ts';
 import { runInstall } from './install/install-command.ts';
 import { openGateway, type OpenedGateway } from './open-gateway.ts';
 import { unreachableEndpoints } from './unreachable-endpoints.ts';
-import { type ProcessContext, withEarlyReloads } from './process-context.ts';
+import { type ProcessContext, withEarlyReloads } from '../process-context.ts';
 import { createStartupReporter } from './startup-reporter.ts';
 import { runValidate } from './validate-command.ts';
 
@@ -80,7 +80,7 @@ async function serve(commandContext: CommandContext): Promise<number> {
   if (workers.warning !== null) reporter.warning(workers.warning);
   if (workers.count === 1 && loaded.configuration.threadPoolSize === null) return runServer(context);
   // One process does not need it, and would load it at every start.
-  const { runPrimary } = await import('../workers/primary.ts');
+  const { runPrimary } = await import('./primary.ts');
   return runPrimary(context, workers.count);
 }
 

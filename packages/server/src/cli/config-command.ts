@@ -2,7 +2,7 @@ import { type EffectiveSetting, effectiveSettings } from '../config/effective-se
 import type { LoadedConfiguration } from '../config/load.ts';
 import { displayWidth, escapeControlCharacters, padToWidth } from '@pgway/core/terminal';
 import type { Flag } from './arguments.ts';
-import type { ProcessContext } from './process-context.ts';
+import type { ProcessContext } from '../process-context.ts';
 
 /** Runs `pgway config`: prints the settings that a source sets, or all of them, with their places. Returns the exit code. */
 export function runConfig(loaded: LoadedConfiguration, flags: ReadonlySet<Flag>, process: ProcessContext): number {

@@ -1,15 +1,16 @@
 /** `pgway encrypt`: encrypts a value of a configuration file with `dataProtection.secret`. */
+import { ExpectedError } from '../expected-error.ts';
 import type { TextEncryption } from '@pgway/core/internal';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { encryptedPrefix, valueEncryption } from '../config/encrypted-values.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import type { Flag } from './arguments.ts';
-import type { ProcessContext } from './process-context.ts';
+import type { ProcessContext } from '../process-context.ts';
 import { isTerminal, onTerminal, readInput, SecretInputError } from './secret-input.ts';
 
 /** The text cannot be decrypted. */
-export class EncryptionError extends Error {
+export class EncryptionError extends ExpectedError {
   override readonly name = 'EncryptionError';
 }
 

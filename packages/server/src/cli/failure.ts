@@ -1,7 +1,7 @@
 import { OptionsError, StartError } from '@pgway/core';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { WorkerStartError } from '../workers/worker-errors.ts';
-import { errorMessage } from './error-message.ts';
+import { errorMessage } from '../expected-error.ts';
 
 /** The end of a program that failed. */
 export interface Failure {

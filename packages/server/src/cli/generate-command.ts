@@ -5,8 +5,8 @@ import { whenAborted } from '../lifecycle.ts';
 import { startDatabase, startGateway } from '../start.ts';
 import { type CatalogWatch, createCatalogWatch } from './catalog-watch.ts';
 import type { CommandContext } from './command-context.ts';
-import { errorMessage } from './error-message.ts';
-import type { ProcessContext } from './process-context.ts';
+import { errorMessage } from '../expected-error.ts';
+import type { ProcessContext } from '../process-context.ts';
 import { diagnosticLine } from './startup-banner.ts';
 import { checkGeneratedFiles, type GenerateContext, writeGeneratedFiles } from './write-files.ts';
 

@@ -1,7 +1,7 @@
 /** `pgway hash`: the hash of a password, as logins and HTTP Basic authentication verify it. */
 import type { Readable } from 'node:stream';
 import { createPasswordHasher } from '@pgway/core';
-import type { ProcessContext } from './process-context.ts';
+import type { ProcessContext } from '../process-context.ts';
 import { type Ask, isTerminal, onTerminal, readInput, SecretInputError } from './secret-input.ts';
 
 const maxInputBytes = 4096;

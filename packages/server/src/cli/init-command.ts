@@ -5,7 +5,7 @@ import { defaultFile } from '../config/configuration-files.ts';
 import { configurationTemplate } from '../config/template.ts';
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import type { Flag } from './arguments.ts';
-import type { ProcessContext } from './process-context.ts';
+import type { ProcessContext } from '../process-context.ts';
 
 /**
  * Runs `pgway init`: writes a configuration file with comments. Returns the exit code.

@@ -1,7 +1,7 @@
 import type { Environment } from '../config/environment.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { type Arguments, commandNames, type DatabaseCommand, parseArguments, programOptions } from './arguments.ts';
-import type { ProcessContext } from './process-context.ts';
+import type { ProcessContext } from '../process-context.ts';
 
 /* Modules are imported by the commands that use them: `pgway --help` needs no gateway. */
 

@@ -1,11 +1,12 @@
 /** Secrets from the terminal, hidden, or from the standard input: arguments can be read by other users of the machine. */
+import { ExpectedError } from '../expected-error.ts';
 import type { Readable } from 'node:stream';
-import type { ProcessContext } from './process-context.ts';
+import type { ProcessContext } from '../process-context.ts';
 
-export { type Ask, onTerminal, PromptCancelled } from '@pgway/core/terminal';
+export { type Ask, onTerminal } from '@pgway/core/terminal';
 
 /** The secret cannot be read; the message is one line. */
-export class SecretInputError extends Error {
+export class SecretInputError extends ExpectedError {
   override readonly name = 'SecretInputError';
 }
 

@@ -1,12 +1,13 @@
 import type { Endpoint, Observation, Observer } from '@pgway/core';
 import { logObserver } from '@pgway/core/internal';
 import type { Configuration } from '../config/schema.ts';
-import { isLoopbackHost, serverUrl } from '../http/address.ts';
+import { isLoopbackHost, serverUrl } from '../address.ts';
 import type { RequestErrorListener } from '../http/static-files.ts';
-import { isTls } from '../tls/certificate.ts';
+import { isTls } from '../config/schema/tls.ts';
 import { createAccessWriter } from '../log/access-line.ts';
 import type { BatchSink } from '../log/batch-queue.ts';
-import { logSources, type LogSource, sourceOf } from '../log/log-level.ts';
+import { logSources, type LogSource } from '../config/schema/log.ts';
+import { sourceOf } from '../log/log-level.ts';
 import { createLoggers, type LoggerOptions, type Loggers } from '../log/logger.ts';
 import { consoleOnly, createLogOutputs, type LogOutputs, type LogOutputsContext } from '../log/log-outputs.ts';
 import { startPageFiles } from '../start-page/page-html.ts';
@@ -16,7 +17,7 @@ import { redactText } from '../log/redact.ts';
 import { createRequestLog, type RequestLog } from '../log/request-log.ts';
 import { needsRequests } from '../telemetry.ts';
 import { escapeControlCharacters } from '@pgway/core/terminal';
-import type { ProcessContext } from './process-context.ts';
+import type { ProcessContext } from '../process-context.ts';
 import { endpointLines, type EndpointReport, readyLines } from './startup-banner.ts';
 
 /** Reports the progress of the start: as a banner for `log.format` `pretty`, as log lines for `json`. */

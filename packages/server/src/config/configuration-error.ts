@@ -1,6 +1,9 @@
+import { ExpectedError } from '../expected-error.ts';
+
 /** All issues of a configuration; each is one line with its place. */
-export class ConfigurationError extends Error {
+export class ConfigurationError extends ExpectedError {
   override readonly name = 'ConfigurationError';
+  override readonly hasLines = true;
   readonly issues: readonly string[];
 
   constructor(issues: readonly string[]) {

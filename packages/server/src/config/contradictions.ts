@@ -1,7 +1,7 @@
 /** Settings that are valid by themselves and contradict each other, or need one another. */
-import { GeneratorError } from '@pgway/generators';
-import { generateFileSets } from '../generated-files.ts';
-import { isLoopbackHost } from '../http/address.ts';
+import { GeneratorError, httpFiles, openApiFiles, typescriptClientFiles } from '@pgway/generators';
+import { isLoopbackHost } from '../address.ts';
+import { toHttpFileOptions, toOpenApiOptions, toTypescriptClientOptions } from './generator-options.ts';
 import type { Configuration } from './schema.ts';
 
 /** Returns one line for each contradiction. */
@@ -132,7 +132,10 @@ function sessionIssues(sessions: Configuration['sessions']): readonly string[] {
 /** The generators check their options when they run, also without endpoints. */
 function generatorIssues(configuration: Configuration): readonly string[] {
   try {
-    generateFileSets([], configuration, '');
+    const at = new Date();
+    typescriptClientFiles([], toTypescriptClientOptions(configuration), at);
+    httpFiles([], toHttpFileOptions(configuration, ''), at);
+    openApiFiles([], toOpenApiOptions(configuration));
     return [];
   } catch (error) {
     if (error instanceof GeneratorError) return [error.message];

@@ -1,4 +1,5 @@
 /** Runs the SQL files of the example database, and replaces its routines. */
+import { ExpectedError } from '../expected-error.ts';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +8,7 @@ import type { Client } from 'pg';
 const undefinedTable = '42P01';
 
 /** The example database cannot be created or changed; the message names the file. */
-export class ExampleError extends Error {
+export class ExampleError extends ExpectedError {
   override readonly name = 'ExampleError';
 }
 

@@ -1,12 +1,12 @@
 /** The program of the executable. */
-import { createProcessContext } from '../cli/process-context.ts';
+import { createProcessContext } from '../process-context.ts';
 import { run } from '../cli/run.ts';
 import { workerProgram } from './package-files.ts';
 
 async function main(args: readonly string[]): Promise<number> {
   // The channel to the primary process.
   if (!process.connected || args[0] !== workerProgram) return run(args, process.env, createProcessContext());
-  const { runWorker } = await import('../workers/worker.ts');
+  const { runWorker } = await import('../cli/worker.ts');
   return runWorker();
 }
 

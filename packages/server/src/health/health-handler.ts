@@ -3,10 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Endpoint, Gateway } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import { isLocalRequest } from '../http/local-request.ts';
+import type { PathHandler } from '../http/http-server.ts';
 import { type HealthReport, HealthChecks, type WorkerCounts } from './checks.ts';
-
-/** Serves a health check. Returns false for other requests. */
-export type HealthHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** Seconds after which a client may try again. */
 const retryAfter = 1;
@@ -23,7 +21,7 @@ export function createHealthHandler(
   gateway: Gateway,
   stopSignal: AbortSignal,
   workers: (() => WorkerCounts) | null = null,
-): HealthHandler {
+): PathHandler {
   const { enabled, path } = configuration.health;
   if (!enabled) return () => false;
   const checks = new HealthChecks(configuration, gateway, workers);

@@ -8,9 +8,8 @@ import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import type { Configuration } from '../config/schema.ts';
 import type { Handler } from './http-server.ts';
-import { isMcpPath } from '../mcp/mcp-handler.ts';
 import {
-  type DocumentHandler,
+  type PathDocumentHandler,
   type DocumentLookup,
   replyDocument,
   requestPath,
@@ -35,7 +34,7 @@ export interface AppContext {
    */
   readonly pages?: readonly (DocumentLookup | null)[];
   /** Serves MCP, with the headers of CORS; null or absent: it has no such headers, or is not served. */
-  readonly serveMcp?: DocumentHandler | null;
+  readonly serveMcp?: PathDocumentHandler | null;
   /** Receives the errors that the gateway does not observe, such as of static files. The response is a 500 without the reason. */
   readonly onError?: RequestErrorListener;
 }
@@ -70,7 +69,7 @@ export async function createApp(
     return sendProblem(new Problem('internal', { cause: error }), configuration.gateway.errorFormat, reply);
   });
   await addPlugins(app, configuration);
-  if (serveMcp !== null) addMcp(app, configuration, gateway, serveMcp);
+  if (serveMcp !== null) addMcp(app, gateway, serveMcp);
   await app.register(gatewayPlugin, { gateway });
   const serveFile = configuration.staticFiles.enabled
     ? await addStaticFiles(app, configuration, gateway, { workingDirectory, onError })
@@ -99,9 +98,9 @@ export async function createApp(
 const mcpHeaders = 'mcp-session-id, www-authenticate';
 
 /** Serves MCP from the raw request, before Fastify reads a body, with the headers of the plugins. */
-function addMcp(app: FastifyInstance, configuration: Configuration, gateway: Gateway, serve: DocumentHandler): void {
+function addMcp(app: FastifyInstance, gateway: Gateway, serve: PathDocumentHandler): void {
   app.addHook('onRequest', ({ raw }, reply, done) => {
-    if (!isMcpPath(requestPath(raw), configuration)) return done();
+    if (!serve.isAt(requestPath(raw))) return done();
     reply.removeHeader('x-request-id');
     const exposed = reply.getHeader('access-control-expose-headers');
     if (exposed !== undefined) reply.header('access-control-expose-headers', `${String(exposed)}, ${mcpHeaders}`);

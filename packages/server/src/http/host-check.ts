@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { compileHostPattern } from '@pgway/core/internal';
 import type { Configuration } from '../config/schema.ts';
-import { isLoopbackAddress, isLoopbackHost } from './address.ts';
+import { isLoopbackAddress, isLoopbackHost } from '../address.ts';
 
 /** Returns whether the value of `Host` is allowed. */
 export type HostCheck = (host: string) => boolean;

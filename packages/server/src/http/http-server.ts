@@ -4,10 +4,9 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Configuration } from '../config/schema.ts';
-import type { HealthHandler } from '../health/health-handler.ts';
 import type { RequestLog } from '../log/request-log.ts';
-import { createHttp2Connections, type Http2Connections } from '../tls/http2-server.ts';
-import { createTlsServer, dispatchHttp2, type TlsOptions, trackHandshakes } from '../tls/tls-server.ts';
+import { createHttp2Connections, type Http2Connections } from './http2-server.ts';
+import { createTlsServer, dispatchHttp2, type TlsOptions, trackHandshakes } from './tls-server.ts';
 import { answerClientErrors } from './client-error.ts';
 import { limitConnections } from './connection-limits.ts';
 import { Connections } from './connections.ts';
@@ -32,12 +31,15 @@ export interface HttpServer {
   retire(limitMs: number): Promise<void>;
 }
 
+/** Serves requests for a path before the endpoints. Returns false for other requests. */
+export type PathHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
+
 /** Options of the server beside its handler. */
 export interface ListenOptions {
   /** Null: HTTP without TLS. */
   readonly tls?: TlsOptions | null;
   /** Serves health checks, whatever the host name of the request. */
-  readonly serveHealth?: HealthHandler;
+  readonly serveHealth?: PathHandler;
   /** Called at the begin of each request, for the access log. */
   readonly onRequest?: RequestLog['begin'] | undefined;
   /** Receives what a handler throws; the response is a 500 without the reason. */

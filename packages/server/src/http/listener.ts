@@ -1,8 +1,9 @@
 /** Where a server gets its connections from. */
+import { ExpectedError } from '../expected-error.ts';
 import { type AddressInfo, Server } from 'node:net';
 
 /** The server cannot listen on its address; the message says what to do. */
-export class ListenError extends Error {
+export class ListenError extends ExpectedError {
   override readonly name = 'ListenError';
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isLoopbackAddress } from './address.ts';
+import { isLoopbackAddress } from '../address.ts';
 import { hasLoopbackHost } from './host-check.ts';
 
 /** Headers that proxies add. */

@@ -10,6 +10,11 @@ export type DocumentHandler = (
   response: ServerResponse,
 ) => boolean;
 
+/** A handler that knows its paths. */
+export interface PathDocumentHandler extends DocumentHandler {
+  readonly isAt: (path: string) => boolean;
+}
+
 /** Returns the document that a request asks for; null for other requests. */
 export type DocumentLookup = (endpoints: readonly Endpoint[], request: IncomingMessage) => ServedDocument | null;
 

@@ -1,9 +1,5 @@
 import type { Observation } from '@pgway/core';
-
-export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-
-/** The lowest level of lines that are written; `silent`: none. */
-export type LogLevel = (typeof logLevels)[number];
+import type { LogLevel, LogSource } from '../config/schema/log.ts';
 
 /** A level is above another one with a lower rank. */
 export const ranks: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
@@ -15,22 +11,6 @@ const c1Controls = /[\u007f-\u009f]/g;
 export function escapeC1(line: string): string {
   return line.replace(c1Controls, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 }
-
-/** The parts of the server that write log lines. */
-export const logSources = [
-  'start',
-  'request',
-  'access',
-  'command',
-  'notice',
-  'database',
-  'auth',
-  'upload',
-  'cache',
-  'events',
-] as const;
-
-export type LogSource = (typeof logSources)[number];
 
 /** The levels of sources, in place of those of the targets. */
 export type SourceLevels = Readonly<Partial<Record<LogSource, LogLevel>>>;

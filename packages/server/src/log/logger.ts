@@ -1,5 +1,6 @@
 import { type Logger as PinoLogger, multistream, pino } from 'pino';
-import { escapeC1, type LogLevel, type LogSource, logSources, ranks, type SourceLevels } from './log-level.ts';
+import { type LogLevel, type LogSource, logSources } from '../config/schema/log.ts';
+import { escapeC1, ranks, type SourceLevels } from './log-level.ts';
 import { redact, redactText } from './redact.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

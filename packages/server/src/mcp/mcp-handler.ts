@@ -2,7 +2,7 @@
 import type { Gateway } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import { sendFailure } from '../http/http-server.ts';
-import { type DocumentHandler, requestPath } from '../http/send-document.ts';
+import { type DocumentHandler, type PathDocumentHandler, requestPath } from '../http/send-document.ts';
 import type { RequestErrorListener } from '../http/static-files.ts';
 import type { McpServer } from './mcp-server.ts';
 import { metadataPaths } from './protected-resource.ts';
@@ -12,13 +12,14 @@ export function createMcpHandler(
   configuration: Configuration,
   gateway: Gateway,
   onError: RequestErrorListener,
-): DocumentHandler | null {
+): PathDocumentHandler | null {
   if (configuration.mcp.path === null) return null;
   let opening: Promise<McpServer> | null = null;
   const open = (): Promise<McpServer> =>
     (opening ??= import('./mcp-server.ts').then(({ openMcpServer }) => openMcpServer(configuration, gateway, onError)));
-  return (_, request, response) => {
-    if (!isMcpPath(requestPath(request), configuration)) return false;
+  const isAt = (path: string): boolean => isMcpPath(path, configuration);
+  const serve: DocumentHandler = (_, request, response) => {
+    if (!isAt(requestPath(request))) return false;
     open()
       .then((server) => server.handle(request, response))
       .catch((error: Error) => {
@@ -28,6 +29,7 @@ export function createMcpHandler(
       });
     return true;
   };
+  return Object.assign(serve, { isAt });
 }
 
 /** Whether a path is that of MCP, or of the metadata for its clients. */

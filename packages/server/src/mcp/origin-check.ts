@@ -2,7 +2,7 @@
 import { type GatewayRequest, Problem } from '@pgway/core';
 import { authenticationOptions } from '../authentication-options.ts';
 import type { Configuration } from '../config/schema.ts';
-import { isLoopbackHost } from '../http/address.ts';
+import { isLoopbackHost } from '../address.ts';
 
 /**
  * Returns the check of the header `Origin`. Where the server answers to any host name, a page whose site has resolved its name to this

@@ -2,14 +2,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MetricsConfiguration } from '../config/schema/metrics.ts';
-import type { HealthHandler } from '../health/health-handler.ts';
+import type { PathHandler } from '../http/http-server.ts';
 import { isLocalRequest } from '../http/local-request.ts';
 import type { Metrics } from './metrics.ts';
 
 const methods = 'GET, HEAD';
 
 /** Creates the handler. It runs before the host check, as a scraper may name the server by its address. */
-export function createMetricsHandler(configuration: MetricsConfiguration, metrics: Metrics): HealthHandler {
+export function createMetricsHandler(configuration: MetricsConfiguration, metrics: Metrics): PathHandler {
   const { path } = configuration;
   return (request, response) => {
     if (request.url?.startsWith(path) !== true) return false;

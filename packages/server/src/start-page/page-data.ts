@@ -13,7 +13,7 @@ import type {
 import { formatSchema } from '../api-docs/html-page.ts';
 import { isProduction } from '../authentication-options.ts';
 import type { Configuration } from '../config/schema.ts';
-import { databaseOf, toOpenApiOptions } from '../generated-files.ts';
+import { databaseOf, toOpenApiOptions } from '../config/generator-options.ts';
 
 /** Returns the operations of the OpenAPI document, the same for each caller: the page knows its caller only after a login. */
 export function pageData(

@@ -1,10 +1,10 @@
 /** The certificate in use, and its renewal when the files change. */
+import { isTls } from '../config/schema/tls.ts';
 import type { Configuration } from '../config/schema.ts';
+import type { Certificate } from '../http/tls-server.ts';
 import {
-  type Certificate,
   type CertificateFiles,
   expiryDate,
-  isTls,
   parseCertificate,
   readCertificateFiles,
   validateTls,

@@ -7,6 +7,8 @@ import { Duplex } from 'node:stream';
 import { createSecureContext, type SecureContextOptions, TLSSocket } from 'node:tls';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import type { Configuration } from '../config/schema.ts';
+import { isTls } from '../config/schema/tls.ts';
+import type { Certificate } from '../http/tls-server.ts';
 
 type TlsConfiguration = Configuration['tls'];
 
@@ -15,16 +17,6 @@ type FileSetting = (typeof fileSettings)[number];
 
 /** The contents of the files by their setting. */
 export type CertificateFiles = Readonly<Partial<Record<FileSetting, Buffer>>>;
-
-export interface Certificate {
-  readonly x509: X509Certificate;
-  readonly secureContext: SecureContextOptions;
-}
-
-/** Whether the server serves HTTPS. */
-export function isTls({ certificate, pfx }: TlsConfiguration): boolean {
-  return certificate !== null || pfx !== null;
-}
 
 /** @throws ConfigurationError for settings that need or exclude one another */
 export function validateTls(tls: TlsConfiguration): void {

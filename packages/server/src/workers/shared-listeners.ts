@@ -1,6 +1,6 @@
 /** The listeners of a server with workers, in the primary process: each accepted connection is given to a worker. */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { errorMessage } from '../cli/error-message.ts';
+import { errorMessage } from '../expected-error.ts';
 import { type ListenAddress, startListening } from '../http/listener.ts';
 import type { Channel } from './channel.ts';
 import { answerTimeouts, type ListenAnswer, type ListenQuestion, toPrimary, toWorker } from './topics.ts';

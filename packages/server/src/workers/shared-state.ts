@@ -2,7 +2,7 @@
 import { memoryKeyStorage, memorySessions } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
 import type { BatchSink } from '../log/batch-queue.ts';
-import type { ProcessContext } from '../cli/process-context.ts';
+import type { ProcessContext } from '../process-context.ts';
 import { BroadcastRelay } from './broadcast.ts';
 import type { Channel } from './channel.ts';
 import { EventLogs } from './event-logs.ts';

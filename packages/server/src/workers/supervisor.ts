@@ -1,5 +1,5 @@
 /** Starts the workers, replaces those that exit, and stops them. */
-import { errorMessage } from '../cli/error-message.ts';
+import { errorMessage } from '../expected-error.ts';
 import { ChannelError } from './channel.ts';
 import type { SharedState } from './shared-state.ts';
 import {

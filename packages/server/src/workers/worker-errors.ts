@@ -1,8 +1,10 @@
+import { ExpectedError } from '../expected-error.ts';
 import type { StartFailure } from './topics.ts';
 
 /** A worker could not start, for a reason that the next one would find too. The message is for the terminal. */
-export class WorkerStartError extends Error {
+export class WorkerStartError extends ExpectedError {
   override readonly name = 'WorkerStartError';
+  override readonly hasLines = true;
   readonly exitCode: number;
   readonly isStartError: boolean;
 
@@ -14,6 +16,6 @@ export class WorkerStartError extends Error {
 }
 
 /** A worker has exited at its start without a reason. */
-export class WorkerCrash extends Error {
+export class WorkerCrash extends ExpectedError {
   override readonly name = 'WorkerCrash';
 }

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { ProcessContext } from '../cli/process-context.ts';
+import type { ProcessContext } from '../process-context.ts';
 import type { Configuration } from '../config/schema.ts';
 import { workerProgram } from '../package-files.ts';
 import { Channel } from './channel.ts';

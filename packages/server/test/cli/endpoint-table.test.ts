@@ -2,7 +2,7 @@ import type { Endpoint } from '@pgway/core';
 import { describe, expect, test } from 'vitest';
 import { endpointLines, tryCommand } from '../../src/cli/startup-banner.ts';
 import { endpointTable } from '../../src/cli/endpoint-table.ts';
-import { serverUrl } from '../../src/http/address.ts';
+import { serverUrl } from '../../src/address.ts';
 import { displayWidth } from '@pgway/core/terminal';
 
 type Parameter = Endpoint['parameters'][number];

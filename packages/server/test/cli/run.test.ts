@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type HeldLock, holdLock, useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { terminalColumns } from '../../src/cli/process-context.ts';
+import { terminalColumns } from '../../src/process-context.ts';
 import { run } from '../../src/cli/run.ts';
 import { folderWith } from '../support/folder.ts';
 import { createTestProcess } from '../support/process-context.ts';

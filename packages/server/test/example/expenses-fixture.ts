@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freshDatabase, type TestDatabase } from '@pgway/testing';
 import { run } from '../../src/cli/run.ts';
-import type { ProcessContext } from '../../src/cli/process-context.ts';
+import type { ProcessContext } from '../../src/process-context.ts';
 import { root } from '../docs/stage.ts';
 import { dropRoles } from '../support/roles.ts';
 

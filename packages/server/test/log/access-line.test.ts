@@ -2,7 +2,8 @@ import { cases } from '@pgway/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAccessWriter } from '../../src/log/access-line.ts';
-import { type LogLevel, logSources, type SourceLevels } from '../../src/log/log-level.ts';
+import { type LogLevel, logSources } from '../../src/config/schema/log.ts';
+import type { SourceLevels } from '../../src/log/log-level.ts';
 import type { RequestEntry } from '../../src/log/request-log.ts';
 
 const byDefault = Object.fromEntries(logSources.map((source) => [source, null])) as Record<

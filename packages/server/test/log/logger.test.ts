@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type LogLevel, logSources, type SourceLevels } from '../../src/log/log-level.ts';
+import { type LogLevel, logSources } from '../../src/config/schema/log.ts';
+import type { SourceLevels } from '../../src/log/log-level.ts';
 import { createLoggers } from '../../src/log/logger.ts';
 import { prettyLine } from '../../src/log/pretty-line.ts';
 

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
-import type { StopMode, ProcessContext } from '../../src/cli/process-context.ts';
+import type { StopMode, ProcessContext } from '../../src/process-context.ts';
 
 /** A process context that collects the output and sends stop signals for a test. */
 export interface TestProcess extends ProcessContext {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { countWorkers, workerConfiguration } from '../../src/workers/worker-count.ts';
-import { withFixedSettings } from '../../src/workers/primary.ts';
+import { withFixedSettings } from '../../src/cli/primary.ts';
 import { load } from '../support/configuration.ts';
 
 const database = 'postgres://user@localhost/name';

@@ -5,7 +5,7 @@ import { escapeControlCharacters } from '@pgway/core/terminal';
 import { ConfigurationError } from '../../config/configuration-error.ts';
 import { startDatabase } from '../../start.ts';
 import type { CommandContext } from '../command-context.ts';
-import type { ProcessContext } from '../process-context.ts';
+import type { ProcessContext } from '../../process-context.ts';
 import { isTerminal, onTerminal } from '../secret-input.ts';
 import { idempotencyInstallation } from './idempotency.ts';
 import type { Connection, Installation } from './installation.ts';

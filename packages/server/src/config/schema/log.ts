@@ -1,7 +1,27 @@
 import { integer, mapOf, nullable, oneOf, option } from '@pgway/core/internal';
-import { logLevels, type LogSource, logSources } from '../../log/log-level.ts';
 import { count, flag, optionalSecret, optionalText, optionalTextList } from './fields.ts';
 import { section } from './section.ts';
+
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+
+/** The lowest level of lines that are written; `silent`: none. */
+export type LogLevel = (typeof logLevels)[number];
+
+/** The parts of the server that write log lines. */
+export const logSources = [
+  'start',
+  'request',
+  'access',
+  'command',
+  'notice',
+  'database',
+  'auth',
+  'upload',
+  'cache',
+  'events',
+] as const;
+
+export type LogSource = (typeof logSources)[number];
 
 const level = oneOf(...logLevels);
 

@@ -1,6 +1,6 @@
 import { integer, nullable, oneOf, option, type Option } from '@pgway/core/internal';
 import { flag, optionalSecret, optionalText, seconds } from './fields.ts';
-import { section } from './section.ts';
+import { section, type SectionValues } from './section.ts';
 
 const port = (description: string): Option<number | null> =>
   option(nullable(integer({ min: 0, max: 65_535 })), null, description);
@@ -27,3 +27,8 @@ export const tlsSection = section('HTTPS.', {
   ),
   redirectTargetPort: port('The port in redirects, if clients reach the server at another one. Null: `port`.'),
 });
+
+/** Whether the server serves HTTPS. */
+export function isTls({ certificate, pfx }: SectionValues<typeof tlsSection>): boolean {
+  return certificate !== null || pfx !== null;
+}

@@ -1,10 +1,15 @@
 /** The HTTPS server. */
+import type { X509Certificate } from 'node:crypto';
 import type { Server as HttpServer, ServerOptions } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
-import { interceptConnections } from '../http/connection-limits.ts';
-import type { Certificate } from './certificate.ts';
+import type { SecureContextOptions, TLSSocket } from 'node:tls';
+import { interceptConnections } from './connection-limits.ts';
+
+export interface Certificate {
+  readonly x509: X509Certificate;
+  readonly secureContext: SecureContextOptions;
+}
 
 export interface TlsOptions {
   readonly certificate: Certificate;

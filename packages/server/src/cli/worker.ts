@@ -1,17 +1,17 @@
 /** A worker process: serves requests as the primary process tells it to. */
 import { Readable } from 'node:stream';
 import { OptionsError, StartError } from '@pgway/core';
-import type { Serving, Task, WorkerPart } from '../cli/command-context.ts';
-import { runCommand } from '../cli/commands.ts';
-import { errorMessage } from '../cli/error-message.ts';
-import type { ProcessContext, StopMode } from '../cli/process-context.ts';
+import type { Serving, Task, WorkerPart } from './command-context.ts';
+import { runCommand } from './commands.ts';
+import { errorMessage } from '../expected-error.ts';
+import type { ProcessContext, StopMode } from '../process-context.ts';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { AllMetrics } from '../metrics/aggregate.ts';
 import { timeouts } from '../start.ts';
-import { Channel } from './channel.ts';
-import { openSharedServices } from './shared-services.ts';
-import { listenThroughPrimary } from './worker-listener.ts';
+import { Channel } from '../workers/channel.ts';
+import { openSharedServices } from '../workers/shared-services.ts';
+import { listenThroughPrimary } from '../workers/worker-listener.ts';
 import {
   type Announcement,
   answerTimeouts,
@@ -22,7 +22,7 @@ import {
   toWorker,
   type WorkersState,
   type WorkerStart,
-} from './topics.ts';
+} from '../workers/topics.ts';
 
 /** Runs the worker until it is told to stop. Returns the exit code. */
 export async function runWorker(): Promise<number> {

@@ -1,6 +1,6 @@
 import type { Observation } from '@pgway/core';
-import type { WorkerPart } from '../cli/command-context.ts';
-import type { StartupReporter } from '../cli/startup-reporter.ts';
+import type { WorkerPart } from './command-context.ts';
+import type { StartupReporter } from './startup-reporter.ts';
 
 /** Returns the reporter of a worker. What all workers find at a load of the endpoints is reported by one of them. */
 export function workerReporter(

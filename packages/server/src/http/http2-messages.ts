@@ -1,7 +1,7 @@
 /** Requests and responses of HTTP/2 for handlers of HTTP/1.1. */
 import type { IncomingHttpHeaders, OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
 import { constants, Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import { sizeOf } from '../http/lingering-response.ts';
+import { sizeOf } from './lingering-response.ts';
 
 /** A request with `Host`, and without the pseudo-header fields. */
 export class Http2Request extends Http2ServerRequest {

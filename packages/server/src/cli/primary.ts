@@ -1,18 +1,18 @@
 /** The primary process: it has the database of the example, the configuration and the listeners, and serves nothing itself. */
 import { availableParallelism } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import type { CommandContext } from '../cli/command-context.ts';
-import { errorMessage } from '../cli/error-message.ts';
+import type { CommandContext } from './command-context.ts';
+import { errorMessage } from '../expected-error.ts';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { Configuration } from '../config/schema.ts';
 import { whenAborted } from '../lifecycle.ts';
 import { openLogDatabases, startDatabase, timeouts } from '../start.ts';
 import { openCertificateStore } from '../tls/certificate-store.ts';
-import { SharedState } from './shared-state.ts';
-import { Supervisor, type WorkersPlan } from './supervisor.ts';
-import { countWorkers, workerConfiguration } from './worker-count.ts';
-import { workerSpawner } from './worker-handle.ts';
+import { SharedState } from '../workers/shared-state.ts';
+import { Supervisor, type WorkersPlan } from '../workers/supervisor.ts';
+import { countWorkers, workerConfiguration } from '../workers/worker-count.ts';
+import { workerSpawner } from '../workers/worker-handle.ts';
 
 /** Runs the server in workers until the stop signal. Returns the exit code. */
 export async function runPrimary(context: CommandContext, count: number): Promise<number> {

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, createServer, type Http2Session, type ServerHttp2Stream } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Configuration } from '../config/schema.ts';
-import { lingerMs } from '../http/linger.ts';
-import type { StallDetector } from '../http/stall-detector.ts';
+import { lingerMs } from './linger.ts';
+import type { StallDetector } from './stall-detector.ts';
 import { Http2Request, Http2Response } from './http2-messages.ts';
 
 /** Frames that violate the protocol, and streams that were refused, after which a connection is closed. */

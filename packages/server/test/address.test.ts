@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLoopbackHost } from '../../src/http/address.ts';
+import { isLoopbackHost } from '../src/address.ts';
 
 test('loopback hosts', () => {
   const loopback = ['localhost', 'a.localhost', '127.0.0.1', '127.8.8.8', '::1', '[::1]', '::ffff:127.0.0.1'];
