@@ -8,13 +8,14 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 const version = await pgbouncerVersion();
 if (version === null) console.warn('SKIPPED: there is no PgBouncer on this machine (apt-get install pgbouncer)');
 
+// The responses of a function have one length.
 const sql = `
   create table entry (n int);
   create function add_entry() returns table (first_column_name int, second_column_name text, third_column_name timestamptz)
-  language sql as $$ insert into entry values (1) returning n, 'a text', now() $$;
+  language sql as $$ insert into entry values (1) returning n, 'a text', timestamptz '2026-01-02 03:04:05.678901Z' $$;
   comment on function add_entry is 'HTTP POST';
   create function read_entry() returns table (first_column_name int, second_column_name text, third_column_name timestamptz)
-  language sql stable as $$ select 1, 'a text', now() $$;
+  language sql stable as $$ select 1, 'a text', timestamptz '2026-01-02 03:04:05.678901Z' $$;
   comment on function read_entry is 'HTTP GET';
 `;
 

@@ -162,7 +162,7 @@ describe('pgway generate', () => {
   test('unknown options of the sections are named', async () => {
     const { generate } = await workshop({ typescriptClient: { filepath: 'x' } });
     expect((await generate())[2]).toBe(
-      'pgway: typescriptClient.filepath: unknown; did you mean typescriptClient.filePath? (in pgway.json:1)\n',
+      'pgway: typescriptClient.filepath: unknown option; did you mean typescriptClient.filePath? (in pgway.json:1)\n',
     );
     expect((await generate('--typescriptClient.commentHeader=Full'))[2]).toContain(
       'typescriptClient.commentHeader: must be one of none, simple, full (did you mean full?), not "Full" (from --typescriptClient.commentHeader)',
