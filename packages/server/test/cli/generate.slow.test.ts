@@ -165,7 +165,7 @@ describe('pgway generate', () => {
       'pgway: typescriptClient.filepath: unknown option; did you mean typescriptClient.filePath? (in pgway.json:1)\n',
     );
     expect((await generate('--typescriptClient.commentHeader=Full'))[2]).toContain(
-      'typescriptClient.commentHeader: must be one of none, simple, full (did you mean full?), not "Full" (from --typescriptClient.commentHeader)',
+      'typescriptClient.commentHeader: must be one of "none", "simple", "full", not "Full"; did you mean "full"? (from --typescriptClient.commentHeader)',
     );
   });
 });
