@@ -14,7 +14,7 @@ export function authenticationOptions(configuration: Configuration): Authenticat
   return {
     ...names,
     // A page whose requests CORS allows may also change data.
-    allowedOrigins: [...names.allowedOrigins, ...(cors.enabled ? cors.origins.filter((origin) => origin !== '*') : [])],
+    allowedOrigins: [...names.allowedOrigins, ...cors.origins.filter((origin) => origin !== '*')],
     databaseRole: databaseRoleOptions(databaseRole),
     production: isProduction(configuration),
     crossSiteRequests: crossSiteRequests ?? (isPublicAddress(configuration.host) ? 'allow' : 'refuse'),
