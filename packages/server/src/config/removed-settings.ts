@@ -4,4 +4,5 @@ export const removedSettings: Readonly<Record<string, string>> = {
   'metrics.enabled': 'set metrics.path, such as /metrics, to serve metrics, or to null',
   'cors.enabled': 'list the origins in cors.origins, or remove cors to turn it off',
   'staticFiles.enabled': 'set staticFiles.root to the folder, such as public, or to null to serve no files',
+  'gateway.fieldErrorStatus': 'set gateway.fieldErrors to the status, such as 422',
 };

@@ -51,6 +51,7 @@ describe('sources of values', () => {
         '--connection-string=postgres://a/b',
         '--gateway.comments-mode=parseAll',
         '--gateway.errorFormat=text',
+        '--gateway.fieldErrors=422',
         '--gateway.strict',
         '--gateway.includeSchemas=a, b',
         '--gateway.excludeNames=["c,d"]',
@@ -63,6 +64,7 @@ describe('sources of values', () => {
     expect(configuration.gateway).toMatchObject({
       commentsMode: 'parseAll',
       errorFormat: 'text',
+      fieldErrors: 422,
       strict: true,
       includeSchemas: ['a', 'b'],
       excludeNames: ['c,d'],
