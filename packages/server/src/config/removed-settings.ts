@@ -1,3 +1,41 @@
+/** Limits with one value in the server; programs have options for them. */
+const constants = [
+  'gateway.maxCacheableRows',
+  'tenant.queryInterval',
+  'tenant.idleTimeout',
+  'events.maxQueuedBytes',
+  'events.replayEvents',
+  'events.replaySeconds',
+  'events.replayBytes',
+  'redisCache.maxAge',
+  'uploadOptions.defaultUploadHandlerOptions.excel.maxInflatedSize',
+  'authentication.loginRateLimit.window',
+  'authentication.hashRateLimit.window',
+  'jwt.jwks.cacheMaxAge',
+  'externalSignIn.lifetime',
+];
+
+/** Options of `uploadOptions.defaultUploadHandlerOptions` that only comments of endpoints set, in snake case. */
+const ofComments = [
+  'stopAfterFirstSuccess',
+  'fileSystem.file',
+  'fileSystem.createPath',
+  'csv.checkFormat',
+  'csv.hasFieldsEnclosedInQuotes',
+  'csv.setWhiteSpaceToNull',
+  'csv.rowCommand',
+  'excel.sheetName',
+  'excel.allSheets',
+  'excel.timeFormat',
+  'excel.dateFormat',
+  'excel.datetimeFormat',
+  'excel.rowIsJson',
+  'excel.rowCommand',
+];
+
+const snakeCase = (path: string): string =>
+  path.slice(path.lastIndexOf('.') + 1).replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
 /** Settings of earlier versions, by path, with what to do instead. Messages about unknown settings contain it. */
 export const removedSettings: Readonly<Record<string, string>> = {
   'health.enabled': 'remove it, or set health.path to null to turn health checks off',
@@ -5,4 +43,11 @@ export const removedSettings: Readonly<Record<string, string>> = {
   'cors.enabled': 'list the origins in cors.origins, or remove cors to turn it off',
   'staticFiles.enabled': 'set staticFiles.root to the folder, such as public, or to null to serve no files',
   'gateway.fieldErrorStatus': 'set gateway.fieldErrors to the status, such as 422',
+  ...Object.fromEntries(constants.map((path) => [path, 'remove it; the server has one value for it'])),
+  ...Object.fromEntries(
+    ofComments.map((path) => [
+      `uploadOptions.defaultUploadHandlerOptions.${path}`,
+      `set ${snakeCase(path)} in the comments of upload endpoints`,
+    ]),
+  ),
 };

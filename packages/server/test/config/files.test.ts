@@ -80,12 +80,20 @@ describe('several files', () => {
   test('a setting of an earlier version is refused wherever it is set, with what to do instead', async () => {
     expect(
       await issuesOf({
-        files: { 'a.json': { health: { enabled: false } } },
+        files: {
+          'a.json': {
+            health: { enabled: false },
+            events: { replayBytes: 1 },
+            uploadOptions: { defaultUploadHandlerOptions: { csv: { checkFormat: false } } },
+          },
+        },
         arguments: ['a.json', '--cors.enabled'],
       }),
     ).toEqual([
       '--cors.enabled: unknown option; list the origins in cors.origins, or remove cors to turn it off',
       'health.enabled: unknown option; remove it, or set health.path to null to turn health checks off (in a.json:1)',
+      'events.replayBytes: unknown option; remove it; the server has one value for it (in a.json:1)',
+      'uploadOptions.defaultUploadHandlerOptions.csv.checkFormat: unknown option; set check_format in the comments of upload endpoints (in a.json:1)',
     ]);
     expect((await load({ environment: { PGWAY_METRICS_ENABLED: 'true' } })).warnings).toEqual([
       'PGWAY_METRICS_ENABLED: unknown variable; set metrics.path, such as /metrics, to serve metrics, or to null',

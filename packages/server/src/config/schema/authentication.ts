@@ -36,9 +36,9 @@ const authentication = section('Authentication: logins, and what routines receiv
   ),
   loginRateLimit: section(
     loginRateLimitOptions.description,
-    fileOptions(loginRateLimitOptions, 'firstWait', 'longestWait', 'capacity'),
+    fileOptions(loginRateLimitOptions, 'window', 'firstWait', 'longestWait', 'capacity'),
   ),
-  hashRateLimit: section(hashRateLimitOptions.description, fileOptions(hashRateLimitOptions, 'capacity')),
+  hashRateLimit: section(hashRateLimitOptions.description, fileOptions(hashRateLimitOptions, 'window', 'capacity')),
 });
 
 const cookie = section(cookieOptions.description, {
@@ -55,7 +55,7 @@ const jwt = section(jwtOptions.description, {
   enabled: flag(false, 'Accepts signed tokens (JWT).'),
   ...fileOptions(jwtOptions, 'userIdClaim', 'userNameClaim', 'production', 'versions'),
   jwks: section('The public keys of an issuer.', {
-    ...fileOptions(jwksOptions, 'timeout', 'cooldown'),
+    ...fileOptions(jwksOptions, 'timeout', 'cooldown', 'cacheMaxAge'),
     url: optionalText(jwksOptions.options.url.description),
   }),
   secret: optionalSecret('Instead of `jwks.url`: the secret of HS256, at least 32 bytes.'),
@@ -88,7 +88,7 @@ const dataProtection = section(dataProtectionOptions.description, fileOptions(da
 const externalSignIn = section(
   'Sign-in with Google, GitHub and other OpenID Connect and OAuth 2 providers, enabled by `providers`.',
   {
-    ...fileOptions(externalSignInOptions, 'timeout'),
+    ...fileOptions(externalSignInOptions, 'timeout', 'lifetime'),
     providers: changed(externalSignInOptions.options.providers, { default: {} }),
     loginCommand: optionalText(externalSignInOptions.options.loginCommand.description),
   },
