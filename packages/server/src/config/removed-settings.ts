@@ -1,6 +1,14 @@
-/** Limits with one value in the server; programs have options for them. */
+/** Limits and names with one value in the server; programs have options for most of them. */
 const constants = [
   'gateway.maxCacheableRows',
+  'cookie.name',
+  'bearer.name',
+  'jwt.name',
+  'dataProtection.keyLifetime',
+  'idempotency.maxResponseSize',
+  'cors.maxAge',
+  'redisCache.timeout',
+  'tenant.maxOpen',
   'tenant.queryInterval',
   'tenant.idleTimeout',
   'events.maxQueuedBytes',
@@ -42,6 +50,7 @@ export const removedSettings: Readonly<Record<string, string>> = {
   'metrics.enabled': 'set metrics.path, such as /metrics, to serve metrics, or to null',
   'cors.enabled': 'list the origins in cors.origins, or remove cors to turn it off',
   'staticFiles.enabled': 'set staticFiles.root to the folder, such as public, or to null to serve no files',
+  'staticFiles.precompressed': 'remove it; compressed files beside others are always sent to clients that accept them',
   'gateway.fieldErrorStatus': 'set gateway.fieldErrors to the status, such as 422',
   ...Object.fromEntries(constants.map((path) => [path, 'remove it; the server has one value for it'])),
   ...Object.fromEntries(

@@ -178,8 +178,11 @@ async function addCompression(app: FastifyInstance, compression: Configuration['
   });
 }
 
+/** Seconds that browsers may cache a preflight response. */
+const preflightMaxAge = 600;
+
 /** @throws ConfigurationError */
-function corsOptions({ origins, methods, allowedHeaders, exposedHeaders, credentials, maxAge }: Configuration['cors']) {
+function corsOptions({ origins, methods, allowedHeaders, exposedHeaders, credentials }: Configuration['cors']) {
   const isWildcard = origins.includes('*');
   if (isWildcard && credentials) {
     throw new ConfigurationError([
@@ -191,7 +194,7 @@ function corsOptions({ origins, methods, allowedHeaders, exposedHeaders, credent
     methods: [...methods],
     exposedHeaders: [...exposedHeaders],
     credentials,
-    maxAge,
+    maxAge: preflightMaxAge,
     ...(allowedHeaders === null ? {} : { allowedHeaders: [...allowedHeaders] }),
   };
 }

@@ -43,17 +43,17 @@ const authentication = section('Authentication: logins, and what routines receiv
 
 const cookie = section(cookieOptions.description, {
   enabled: flag(false, 'Enables logins with a session cookie.'),
-  ...fileOptions(cookieOptions),
+  ...fileOptions(cookieOptions, 'name'),
 });
 
 const bearer = section(bearerOptions.description, {
   enabled: flag(false, 'Enables logins with bearer tokens.'),
-  ...fileOptions(bearerOptions),
+  ...fileOptions(bearerOptions, 'name'),
 });
 
 const jwt = section(jwtOptions.description, {
   enabled: flag(false, 'Accepts signed tokens (JWT).'),
-  ...fileOptions(jwtOptions, 'userIdClaim', 'userNameClaim', 'production', 'versions'),
+  ...fileOptions(jwtOptions, 'name', 'userIdClaim', 'userNameClaim', 'production', 'versions'),
   jwks: section('The public keys of an issuer.', {
     ...fileOptions(jwksOptions, 'timeout', 'cooldown', 'cacheMaxAge'),
     url: optionalText(jwksOptions.options.url.description),
@@ -83,7 +83,7 @@ const sessions = section('A session table, shared by all instances. Set the firs
   endCommand: optionalText(sessionOptions.options.endCommand.description),
 });
 
-const dataProtection = section(dataProtectionOptions.description, fileOptions(dataProtectionOptions));
+const dataProtection = section(dataProtectionOptions.description, fileOptions(dataProtectionOptions, 'keyLifetime'));
 
 const externalSignIn = section(
   'Sign-in with Google, GitHub and other OpenID Connect and OAuth 2 providers, enabled by `providers`.',

@@ -25,7 +25,6 @@ export const corsSection = section('Cross-origin resource sharing (CORS).', {
     'The response headers that these pages may read, beside those that are always readable.',
   ),
   credentials: flag(false, 'Whether requests of these pages may carry cookies and other credentials.'),
-  maxAge: option(integer({ min: 0, max: 86_400 }), 600, 'Seconds that browsers may cache a preflight response.'),
 });
 
 /** Whether pages of other origins may read responses. */

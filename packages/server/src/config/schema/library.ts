@@ -37,7 +37,7 @@ export const crudSection = section('Tables and views as endpoints (CRUD).', {
 });
 
 export const tenantSection = section(tenantOptions.description, {
-  ...fileOptions(tenantOptions, 'queryInterval', 'idleTimeout'),
+  ...fileOptions(tenantOptions, 'maxOpen', 'queryInterval', 'idleTimeout'),
   by: option(
     nullable(tenantOptions.options.by),
     null,
@@ -62,7 +62,7 @@ export const eventsSection = section(eventsOptions.description, {
 
 export const idempotencySection = section(
   idempotencyOptions.description,
-  fileOptions(idempotencyOptions, 'pruneInterval'),
+  fileOptions(idempotencyOptions, 'maxResponseSize', 'pruneInterval'),
 );
 
 export const rateLimitsSection = section(
@@ -74,7 +74,7 @@ export const rateLimitsSection = section(
 export const redisCacheSection = section(
   'The response cache in Redis or Valkey; `gateway.cacheEnabled` and the other settings of the cache are in `gateway`.',
   {
-    ...fileOptions(redisCacheOptions, 'maxAge'),
+    ...fileOptions(redisCacheOptions, 'timeout', 'maxAge'),
     url: optionalSecret(`${redisCacheOptions.options.url.description} Null: responses are cached in memory.`),
   },
 );

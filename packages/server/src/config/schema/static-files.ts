@@ -63,7 +63,6 @@ export const staticFilesSection = section('Static files: pages, scripts and imag
     [],
     `Paths of files whose names change with their content, such as \`/assets/\`: browsers cache them for a year. ${patternHelp}.`,
   ),
-  precompressed: flag(true, 'Sends `app.js.br` or `app.js.gz` in place of `app.js` to clients that accept it.'),
   dotFiles: option(
     oneOf('deny', 'allow'),
     'deny',
