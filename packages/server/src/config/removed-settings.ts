@@ -51,6 +51,7 @@ export const removedSettings: Readonly<Record<string, string>> = {
   'cors.enabled': 'list the origins in cors.origins, or remove cors to turn it off',
   'staticFiles.enabled': 'set staticFiles.root to the folder, such as public, or to null to serve no files',
   'staticFiles.precompressed': 'remove it; compressed files beside others are always sent to clients that accept them',
+  'gateway.returnRowDetails': 'set gateway.returnGatewayExceptionMessage to withRow for it',
   'gateway.fieldErrorStatus': 'set gateway.fieldErrors to the status, such as 422',
   ...Object.fromEntries(constants.map((path) => [path, 'remove it; the server has one value for it'])),
   ...Object.fromEntries(

@@ -121,7 +121,7 @@ export function normalizeKey(path: string): string {
 /** Describes the values of a setting, for help and reference: `ignore|parseAll|null`. */
 export function describeValues(setting: Setting): string {
   const kinds =
-    setting.choices.length === 0 || setting.kind === 'number'
+    setting.choices.length === 0 || setting.kind !== 'text'
       ? [setting.kind, ...(setting.takesNumber ? ['number'] : [])]
       : [];
   const values = [...setting.choices, ...kinds].join('|');
