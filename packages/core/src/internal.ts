@@ -106,4 +106,4 @@ export { tenantOptions } from './gateway/options/tenant-options.ts';
 export { uploadOptions } from './gateway/options/upload-options.ts';
 export { logOptions } from './logging/options.ts';
 export { crudOptions, listingLimits } from './tables/crud-options.ts';
-export { defaultUploadHandlerOptions } from './uploads/options.ts';
+export { csvUploadOptions, defaultUploadHandlerOptions, fileSystemUploadOptions } from './uploads/options.ts';

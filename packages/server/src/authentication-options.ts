@@ -14,7 +14,7 @@ export function authenticationOptions(configuration: Configuration): Authenticat
   return {
     ...names,
     // A page whose requests CORS allows may also change data.
-    allowedOrigins: [...names.allowedOrigins, ...(cors.enabled ? cors.origins.filter((origin) => origin !== '*') : [])],
+    allowedOrigins: [...names.allowedOrigins, ...cors.origins.filter((origin) => origin !== '*')],
     databaseRole: databaseRoleOptions(databaseRole),
     production: isProduction(configuration),
     crossSiteRequests: crossSiteRequests ?? (isPublicAddress(configuration.host) ? 'allow' : 'refuse'),
@@ -51,13 +51,12 @@ function omit<Section extends object, Key extends keyof Section>(section: Sectio
 
 function jwtOptions({ jwt, authentication }: Configuration): Option<'jwt'> {
   if (!jwt.enabled) return null;
-  const { name, jwks, lifetime, clockTolerance, requireExpiry, maxTokenAge, type, claims, issuer, audience } = jwt;
+  const { jwks, lifetime, clockTolerance, requireExpiry, maxTokenAge, type, claims, issuer, audience } = jwt;
   return {
     ...jwtKeys(jwt),
     jwks: jwks.url === null ? null : { ...jwks, url: jwks.url },
     // Not derived from the host: behind a local proxy, too, tokens issued for other services must be rejected.
     production: authentication.production ?? true,
-    name,
     lifetime,
     clockTolerance,
     requireExpiry,

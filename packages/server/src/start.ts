@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { createGateway, type Gateway, type Observer } from '@pgway/core';
 import { authenticationOptions, hasScheme } from './authentication-options.ts';
+import { hasCors } from './config/schema/http.ts';
 import type { Configuration } from './config/schema.ts';
 import { resolveDataDirectory, startEmbeddedPostgres } from './embedded-postgres.ts';
 import { openExampleDatabase } from './example/example-database.ts';
@@ -125,14 +126,14 @@ export function startHttpServer(
 ): Promise<ServersWithRedirect> {
   const { onError, listenOn } = others;
   // Headers of CORS are added by the application.
-  const hasCors = configuration.cors.enabled;
-  const documents = serveMcp === null || hasCors ? handlers : [...handlers, serveMcp];
+  const isCrossOrigin = hasCors(configuration.cors);
+  const documents = serveMcp === null || isCrossOrigin ? handlers : [...handlers, serveMcp];
   const shutdownDelayMs = configuration.shutdownDelay * 1000;
   return lifecycle.start({
     name: 'the HTTP server',
     startTimeoutMs: timeouts.startServer,
     start: async () => {
-      const app = await openApp(configuration, gateway, { ...others, serveMcp: hasCors ? serveMcp : null });
+      const app = await openApp(configuration, gateway, { ...others, serveMcp: isCrossOrigin ? serveMcp : null });
       const handle: Handler = (request, response) => {
         const isServed = documents.some((serve) => serve(gateway.endpoints, request, response));
         if (!isServed) app.handle(request, response);

@@ -52,7 +52,7 @@ const timeouts = { start: 10_000, stop: 3000 } as const;
 
 /** Whether the telemetry needs the requests of the log. */
 export function needsRequests({ metrics, tracing }: Configuration): boolean {
-  return metrics.enabled || tracing.endpoint !== null;
+  return metrics.path !== null || tracing.endpoint !== null;
 }
 
 export async function openTelemetry(
@@ -71,7 +71,7 @@ export async function openTelemetry(
     };
   }
   const traces = configuration.tracing.endpoint === null ? null : await openTraces(lifecycle, configuration, sources);
-  const metrics = configuration.metrics.enabled ? await openMetrics(configuration, sources, traces) : null;
+  const metrics = configuration.metrics.path === null ? null : await openMetrics(configuration, sources, traces);
   const instruments = [traces?.tracer, metrics?.metrics].filter((instrument) => instrument !== undefined);
   return {
     ...connect(instruments, observer, requestLog),

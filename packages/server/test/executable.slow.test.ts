@@ -147,8 +147,8 @@ describe('whole responses are those of the package', () => {
     const servers = await serveBoth({
       compression: { enabled: true },
       securityHeaders: { enabled: true },
-      cors: { enabled: true, origins: ['https://app.example.org'] },
-      staticFiles: { enabled: true, root: 'site' },
+      cors: { origins: ['https://app.example.org'] },
+      staticFiles: { root: 'site' },
     });
     const headers = { origin: 'https://app.example.org', 'accept-encoding': 'br' };
     await expectSame(servers, '/', { headers });
@@ -210,7 +210,7 @@ describe('whole responses are those of the package', () => {
 test('metrics and traces are those of the package', async () => {
   const collector = await startCollector();
   const tracing = { endpoint: collector.url, protocol: 'http/json' };
-  const servers = await serveBoth({ metrics: { enabled: true }, tracing });
+  const servers = await serveBoth({ metrics: { path: '/metrics' }, tracing });
   await sendBoth(servers, '/api/books');
   const [ofPackage, ofExecutable] = await Promise.all(
     servers.map(async ({ url }) => {

@@ -172,10 +172,10 @@ test.each([
     '.npmrc': 'engine-strict=true\n',
     // The plugins of Fastify, which are in the bundle: CORS, security headers, compression and static files.
     'pgway.json': {
-      cors: { enabled: true, origins: ['https://app.example.com'] },
+      cors: { origins: ['https://app.example.com'] },
       securityHeaders: { enabled: true },
       compression: { enabled: true, minSize: 1 },
-      staticFiles: { enabled: true, root: 'public' },
+      staticFiles: { root: 'public' },
     },
     'public/notes.txt': 'notes '.repeat(1000),
   });

@@ -38,7 +38,7 @@ async function serve(file: object): Promise<string> {
 test('pages of other origins may read the headers', async () => {
   const url = await serve({
     rateLimits: { policies },
-    cors: { enabled: true, origins: ['https://app.example.org'] },
+    cors: { origins: ['https://app.example.org'] },
   });
   const response = await fetch(`${url}/api/hello`, { headers: { origin: 'https://app.example.org' } });
   expect([response.headers.get('ratelimit'), response.headers.get('access-control-expose-headers')]).toEqual([

@@ -36,11 +36,10 @@ test('excel is loaded when it is listed', async () => {
   const { uploadHandlers } = await optionsOf({
     uploadHandlers: ['excel'],
     defaultUploadHandler: 'excel',
-    defaultUploadHandlerOptions: { excel: { sheetName: 'Books' } },
+    defaultUploadHandlerOptions: { excel: { maxRows: 5 } },
   });
   expect(uploadHandlers!['excel']!()).toMatchObject({
     options: {
-      sheet_name: { default: 'Books' },
       date_format: { default: 'yyyy-MM-dd' },
       all_sheets: { default: false },
     },

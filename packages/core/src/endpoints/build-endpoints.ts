@@ -194,6 +194,13 @@ function assembleEndpoint(builder: EndpointBuilder, plain: NameConverter, known:
   };
 }
 
+function resolveFieldErrors({ routine, overrides, options }: EndpointBuilder): Pick<Endpoint, 'fieldErrors'> {
+  const isListed = overrides.fieldErrors ?? options.fieldErrors !== false;
+  if (!isListed || routine.dialect !== undefined) return {};
+  const ofOption = typeof options.fieldErrors === 'number' ? options.fieldErrors : null;
+  return { fieldErrors: { status: overrides.fieldErrorStatus ?? ofOption } };
+}
+
 /** Returns the members that few endpoints have. */
 function resolveRareMembers(
   builder: EndpointBuilder,
@@ -220,9 +227,7 @@ function resolveRareMembers(
     ...(overrides.idempotency === null ? {} : { idempotency: overrides.idempotency }),
     ...resolveOutputConversion(routine, result, raw),
     ...(largeNumbers === 'number' ? {} : { largeNumbers }),
-    ...((overrides.fieldErrors ?? options.fieldErrors) && routine.dialect === undefined
-      ? { fieldErrors: { status: overrides.fieldErrorStatus ?? options.fieldErrorStatus } }
-      : {}),
+    ...resolveFieldErrors(builder),
     ...(routine.dialect === undefined ? {} : { dialect: routine.dialect }),
     ...(overrides.connectionReset === null ? {} : { connectionReset: overrides.connectionReset }),
     ...(routine.definition === undefined ? {} : { definition: routine.definition }),

@@ -1,5 +1,5 @@
 import { option, optionGroup, type OptionGroup } from '../validation/option.ts';
-import { boolean, callback, integer, nullable, oneOf, string } from '../validation/validators.ts';
+import { boolean, callback, integer, nullable, oneOf, string, union } from '../validation/validators.ts';
 import { methods } from './endpoint.ts';
 import { camelCase, kebabPath } from './naming.ts';
 import type { EndpointFormOptions } from './options.generated.ts';
@@ -59,14 +59,9 @@ export const endpointFormOptions: OptionGroup<EndpointFormOptions> = optionGroup
       'The JSON form of `bigint` and `numeric`: numbers with all digits, which most JSON parsers round to double precision; strings; or `negotiated`, numbers, and strings for clients whose `Accept` header has `IEEE754Compatible=true`.',
     ),
     fieldErrors: option(
-      boolean,
+      union(boolean, integer({ min: 400, max: 499 })),
       false,
-      'Whether problems about parameters list these in the member `errors`, each with a JSON Pointer, a code and a text: refused values, missing parameters, violated constraints.',
-    ),
-    fieldErrorStatus: option(
-      nullable(integer({ min: 400, max: 499 })),
-      null,
-      'The status of problems with the member `errors`, such as 422. Null: the status that they have without it.',
+      'Whether problems about parameters list these in the member `errors`, each with a JSON Pointer, a code and a text: refused values, missing parameters, violated constraints. A number, such as 422, is the status of these problems; true: the one that they have without the member.',
     ),
     compositeColumns: option(
       oneOf('nested', 'flat'),

@@ -77,11 +77,10 @@ export interface EndpointFormOptions {
   readonly largeNumbers: 'number' | 'string' | 'negotiated';
   /**
    * Whether problems about parameters list these in the member `errors`, each with a JSON Pointer, a code and a text:
-   * refused values, missing parameters, violated constraints. Default false.
+   * refused values, missing parameters, violated constraints. A number, such as 422, is the status of these problems;
+   * true: the one that they have without the member. Default false.
    */
-  readonly fieldErrors: boolean;
-  /** The status of problems with the member `errors`, such as 422. Null: the status that they have without it. */
-  readonly fieldErrorStatus: number | null;
+  readonly fieldErrors: boolean | number;
   /** Composite columns as nested objects, or replaced by their fields. Default `nested`. */
   readonly compositeColumns: 'nested' | 'flat';
   /**

@@ -64,7 +64,7 @@ function withoutTrailingSlash(path: string): string {
 }
 
 function problemOptions({ errorFormat, returnGatewayExceptionMessage }: ResolvedOptions): ProblemOptions {
-  return { format: errorFormat, showDatabaseMessage: returnGatewayExceptionMessage, mappedCodes: {} };
+  return { format: errorFormat, showDatabaseMessage: returnGatewayExceptionMessage !== false, mappedCodes: {} };
 }
 
 function methodNotAllowed(
@@ -171,7 +171,7 @@ function refreshProblem(
 ): Problem {
   const detail = error instanceof Error ? error.message : String(error);
   return new Problem('refresh-failed', {
-    ...(caller !== null && returnGatewayExceptionMessage ? { detail } : {}),
+    ...(caller !== null && returnGatewayExceptionMessage !== false ? { detail } : {}),
     cause: error,
   });
 }

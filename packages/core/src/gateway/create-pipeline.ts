@@ -76,8 +76,8 @@ export function createPipeline(
 function createProblemOptions(options: ResolvedOptions): RequestPipeline['problemOptions'] {
   return {
     format: options.errorFormat,
-    showDatabaseMessage: options.returnGatewayExceptionMessage,
-    showRowDetails: options.returnRowDetails,
+    showDatabaseMessage: options.returnGatewayExceptionMessage !== false,
+    showRowDetails: options.returnGatewayExceptionMessage === 'withRow',
     explainPrivileges: !options.authentication.production && process.env['NODE_ENV'] !== 'production',
     mappedCodes: { ...sqlstateStatuses, ...options.postgreSqlErrorCodeToHttpStatusCodeMapping },
   };

@@ -52,7 +52,7 @@ export function openExternalSignIn(
       names: options.authentication,
       store: rateLimits.store,
       refusesWhenStoreUnavailable: rateLimits.refusesWhenUnavailable,
-      showsDatabaseMessages: options.returnGatewayExceptionMessage,
+      showsDatabaseMessages: options.returnGatewayExceptionMessage !== false,
       toProblem: (error) => toProblem(error, problemContext),
       endSession: (session) => events.streams.endSession(session),
       observe,

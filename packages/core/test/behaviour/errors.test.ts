@@ -195,15 +195,15 @@ describe('the values of a row that a constraint has refused', () => {
       end loop;
     end $$;`;
   const byDefault = useGateway(secrets);
-  const shown = useGateway(secrets, { returnRowDetails: true });
-  const hidden = useGateway(secrets, { returnRowDetails: true, returnGatewayExceptionMessage: false });
+  const shown = useGateway(secrets, { returnGatewayExceptionMessage: 'withRow' });
+  const hidden = useGateway(secrets, { returnGatewayExceptionMessage: false });
 
   test.each([
     ['insert-null', '23502'],
     ['insert-negative', '23514'],
     ['insert-part', '23514'],
     ['insert-view', '44000'],
-  ])('%s: by returnRowDetails alone', async (name, code) => {
+  ])('%s: by withRow alone', async (name, code) => {
     const answer = problem(await byDefault.send(`POST /api/${name}`));
     expect(answer).toMatchObject(problemOf(400, { code }));
     expect(answer.problem).not.toHaveProperty('detail');

@@ -234,7 +234,7 @@ test('without the option, problems have no errors', async () => {
 });
 
 test('for all endpoints, with hidden details: no text of PostgreSQL, no names of the database', async () => {
-  const options = { fieldErrors: true, fieldErrorStatus: 422, returnGatewayExceptionMessage: false };
+  const options = { fieldErrors: 422, returnGatewayExceptionMessage: false };
   const hiding = await startGateway(sql, options);
   onTestFinished(() => hiding.close());
   const { status, body } = await hiding.send('POST /api/without', { body: { email: 'Ada@example.com' } });

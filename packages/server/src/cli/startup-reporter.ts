@@ -156,8 +156,8 @@ function createLogObserver(loggers: Loggers, { gateway }: Configuration): Observ
 
 /** Paths that programs request all the time. */
 function skippedPaths({ log, health, metrics }: Configuration): readonly string[] {
-  const ofHealth = health.enabled ? [health.path, `${health.path}/live`, `${health.path}/ready`] : [];
-  return log.access.skipPaths ?? [...ofHealth, ...(metrics.enabled ? [metrics.path] : []), ...startPageFiles];
+  const ofHealth = health.path === null ? [] : [health.path, `${health.path}/live`, `${health.path}/ready`];
+  return log.access.skipPaths ?? [...ofHealth, ...(metrics.path === null ? [] : [metrics.path]), ...startPageFiles];
 }
 
 function openRequestLog(

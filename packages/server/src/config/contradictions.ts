@@ -19,6 +19,8 @@ export function contradictions(configuration: Configuration): readonly string[] 
     ...cookieIssues(configuration),
     ...externalSignInIssues(configuration),
     ...mcpIssues(configuration),
+    ...corsIssues(configuration.cors),
+    ...staticFileIssues(configuration.staticFiles),
     ...generatorIssues(configuration),
   ];
 }
@@ -120,6 +122,18 @@ function mcpIssues({ mcp, bearer, jwt }: Configuration): readonly string[] {
       ? []
       : ['mcp.authorizationServers: no scheme accepts tokens; set jwt.enabled, with the keys of the issuer']),
   ];
+}
+
+function corsIssues({ origins, credentials }: Configuration['cors']): readonly string[] {
+  return credentials && origins.length === 0
+    ? ['cors.origins: is empty; cors.credentials has no effect without it']
+    : [];
+}
+
+function staticFileIssues({ root, mounts }: Configuration['staticFiles']): readonly string[] {
+  return root === null && Object.keys(mounts).length > 0
+    ? ['staticFiles.root: missing; staticFiles.mounts needs it']
+    : [];
 }
 
 function sessionIssues(sessions: Configuration['sessions']): readonly string[] {

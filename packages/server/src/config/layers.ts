@@ -3,6 +3,7 @@ import type { Environment } from './environment.ts';
 import { otelSettings } from './otel-variables.ts';
 import { formatPath, type Path } from '@pgway/core/internal';
 import { normalizeKey, parseSetting, sections, settings, variableName } from './settings.ts';
+import { removedSettings } from './removed-settings.ts';
 import { didYouMean } from './suggestion.ts';
 
 export type Tree = { readonly [key: string]: unknown };
@@ -70,6 +71,8 @@ export function misspelledVariables(environment: Environment): readonly string[]
     const inside = section?.settings[0];
     if (inside !== undefined)
       return [`${name}: is a section; set its keys one by one, as in ${variableName(inside.path)}`];
+    const removed = Object.keys(removedSettings).find((path) => variableName(path) === name);
+    if (removed !== undefined) return [`${name}: unknown variable; ${removedSettings[removed]!}`];
     const hint = didYouMean(name, known);
     return hint === '' ? [] : [`${name}: unknown variable${hint}`];
   });
@@ -97,6 +100,8 @@ export function overrideLayer(overrides: readonly Override[], otherOptions: read
 function describeUnknownOption(key: string, candidates: readonly string[]): string {
   const inside = candidates.find((candidate) => normalizeKey(candidate).startsWith(`${normalizeKey(key)}.`));
   if (inside !== undefined) return `is a section; set its keys one by one, as in --${inside}=…`;
+  const removed = Object.keys(removedSettings).find((path) => normalizeKey(path) === normalizeKey(key));
+  if (removed !== undefined) return `unknown option; ${removedSettings[removed]!}`;
   const hint = didYouMean(key, candidates);
   return `unknown option${hint === '' ? '; --help lists all of them' : hint.replace('mean ', 'mean --')}`;
 }

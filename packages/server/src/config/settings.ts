@@ -7,6 +7,8 @@ export interface Setting {
   readonly path: string;
   /** How values are written as text. */
   readonly kind: 'text' | 'number' | 'boolean' | 'list' | 'map';
+  /** Whether a boolean may be a number, too. */
+  readonly takesNumber: boolean;
   /** The values of an enumeration; otherwise empty. */
   readonly choices: readonly string[];
   readonly nullable: boolean;
@@ -40,6 +42,7 @@ function toSetting(path: string, node: Schema): Setting {
   return {
     path,
     kind: kinds[type] ?? 'text',
+    takesNumber: type === 'boolean' && types.some((name) => name === 'integer' || name === 'number'),
     choices: variants.flatMap((variant) => variant.enum ?? []),
     nullable: types.includes('null'),
     secret: node.writeOnly === true,
@@ -117,7 +120,10 @@ export function normalizeKey(path: string): string {
 
 /** Describes the values of a setting, for help and reference: `ignore|parseAll|null`. */
 export function describeValues(setting: Setting): string {
-  const kinds = setting.choices.length === 0 || setting.kind === 'number' ? [setting.kind] : [];
+  const kinds =
+    setting.choices.length === 0 || setting.kind !== 'text'
+      ? [setting.kind, ...(setting.takesNumber ? ['number'] : [])]
+      : [];
   const values = [...setting.choices, ...kinds].join('|');
   return setting.nullable && setting.kind !== 'list' ? `${values}|null` : values;
 }
@@ -131,13 +137,18 @@ export function parseSetting(setting: Setting, text: string): unknown {
     case 'number':
       return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
     case 'boolean':
-      if (text.startsWith('[')) return jsonOrText(text);
-      return ['true', 'false'].includes(text) ? text === 'true' : text;
+      return parseFlag(setting, text);
     case 'list':
       return text.startsWith('[') ? jsonOrText(text) : splitList(text);
     case 'map':
       return jsonOrText(text);
   }
+}
+
+function parseFlag({ takesNumber }: Setting, text: string): unknown {
+  if (text.startsWith('[')) return jsonOrText(text);
+  if (takesNumber && /^\d+$/.test(text)) return Number(text);
+  return ['true', 'false'].includes(text) ? text === 'true' : text;
 }
 
 function splitList(text: string): readonly string[] {

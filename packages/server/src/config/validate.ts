@@ -2,6 +2,7 @@ import { isTree } from './layers.ts';
 import type { Layer, Tree } from './layers.ts';
 import { describeFault, type Fault, formatPath, type Path, withoutValue } from '@pgway/core/internal';
 import { valueAt } from './path.ts';
+import { removedSettings } from './removed-settings.ts';
 import { didYouMean } from './suggestion.ts';
 import { configurationSchema } from './schema.ts';
 import { resolveSection } from './schema/section.ts';
@@ -64,13 +65,17 @@ interface ValidatedTree {
 function issueLine(fault: Fault, { tree, layers, hidden }: ValidatedTree): string {
   const place = placeOf(fault.path, layers);
   if (fault.isUnknown === true && isSection(fault.path.slice(0, -1))) {
-    const path = formatPath(fault.path);
-    const hint = didYouMean(path, candidatesFor(formatPath(fault.path.slice(0, -1))));
-    return `${path}: unknown option${hint || '; --help lists all options'}${place}`;
+    return `${formatPath(fault.path)}: unknown option${hintFor(fault.path)}${place}`;
   }
   const isHidden = touches(fault.path, secretPaths) || isSecretAt(fault.path) || touches(fault.path, hidden);
   const isAbsent = valueAt(tree, fault.path) === undefined;
   return `${describeFault(isHidden || isAbsent ? withoutValue(fault) : fault)}${place}`;
+}
+
+function hintFor(path: Path): string {
+  const written = formatPath(path);
+  const removed = Object.hasOwn(removedSettings, written) ? `; ${removedSettings[written]!}` : '';
+  return removed || didYouMean(written, candidatesFor(formatPath(path.slice(0, -1)))) || '; --help lists all options';
 }
 
 /** Whether a secret is at the path, above or below it: a section of the wrong type may still contain one. */

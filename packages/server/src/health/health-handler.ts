@@ -22,8 +22,8 @@ export function createHealthHandler(
   stopSignal: AbortSignal,
   workers: (() => WorkerCounts) | null = null,
 ): PathHandler {
-  const { enabled, path } = configuration.health;
-  if (!enabled) return () => false;
+  const { path } = configuration.health;
+  if (path === null) return () => false;
   const checks = new HealthChecks(configuration, gateway, workers);
   const live = `${path}/live`;
   const ready = `${path}/ready`;
@@ -51,10 +51,11 @@ export function createHealthHandler(
 /** Returns the endpoints whose path is taken by the health checks. */
 export function endpointsBehindHealth(
   endpoints: readonly Endpoint[],
-  { health: { enabled, path } }: Configuration,
+  { health: { path } }: Configuration,
 ): readonly Endpoint[] {
+  if (path === null) return [];
   const taken = [path, `${path}/live`, `${path}/ready`];
-  return enabled ? endpoints.filter((endpoint) => taken.includes(endpoint.path.replace(/\/$/, ''))) : [];
+  return endpoints.filter((endpoint) => taken.includes(endpoint.path.replace(/\/$/, '')));
 }
 
 function maySeeDetails(request: IncomingMessage, { health: { details } }: Configuration): boolean {

@@ -6,6 +6,7 @@ import { requestId } from '@pgway/core/internal';
 import { gatewayPlugin } from '@pgway/core/fastify';
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 import { ConfigurationError } from '../config/configuration-error.ts';
+import { hasCors } from '../config/schema/http.ts';
 import type { Configuration } from '../config/schema.ts';
 import type { Handler } from './http-server.ts';
 import {
@@ -71,9 +72,10 @@ export async function createApp(
   await addPlugins(app, configuration);
   if (serveMcp !== null) addMcp(app, gateway, serveMcp);
   await app.register(gatewayPlugin, { gateway });
-  const serveFile = configuration.staticFiles.enabled
-    ? await addStaticFiles(app, configuration, gateway, { workingDirectory, onError })
-    : null;
+  const serveFile =
+    configuration.staticFiles.root === null
+      ? null
+      : await addStaticFiles(app, configuration, gateway, { workingDirectory, onError });
   app.setNotFoundHandler(async (request, reply) => {
     const page = findPage(pages, gateway.endpoints, request.raw);
     const precedesFiles = page !== null && request.url.split('?', 1)[0] !== '/';
@@ -139,7 +141,7 @@ function headerOf(
 }
 
 function changesResponses({ cors, compression, securityHeaders }: Configuration): boolean {
-  return cors.enabled || compression.enabled || securityHeaders.enabled;
+  return hasCors(cors) || compression.enabled || securityHeaders.enabled;
 }
 
 async function addPlugins(app: FastifyInstance, configuration: Configuration): Promise<void> {
@@ -147,7 +149,7 @@ async function addPlugins(app: FastifyInstance, configuration: Configuration): P
   // Imported when needed: most starts need none of them.
   if (securityHeaders.enabled) await app.register(import('@fastify/helmet'), helmetOptions(configuration));
   if (securityHeaders.enabled && securityHeaders.hstsMaxAge > 0) addStrictTransportSecurity(app, configuration);
-  if (cors.enabled) await app.register(import('@fastify/cors'), corsOptions(cors));
+  if (hasCors(cors)) await app.register(import('@fastify/cors'), corsOptions(cors));
   if (compression.enabled) await addCompression(app, compression);
 }
 
@@ -176,11 +178,12 @@ async function addCompression(app: FastifyInstance, compression: Configuration['
   });
 }
 
+/** Seconds that browsers may cache a preflight response. */
+const preflightMaxAge = 600;
+
 /** @throws ConfigurationError */
-function corsOptions({ origins, methods, allowedHeaders, exposedHeaders, credentials, maxAge }: Configuration['cors']) {
+function corsOptions({ origins, methods, allowedHeaders, exposedHeaders, credentials }: Configuration['cors']) {
   const isWildcard = origins.includes('*');
-  if (origins.length === 0)
-    throw new ConfigurationError(['cors.origins: is empty; list the origins of the pages, or remove cors.enabled']);
   if (isWildcard && credentials) {
     throw new ConfigurationError([
       'cors.credentials: not with the origin *, which would let every site act for its visitors; list the origins',
@@ -191,7 +194,7 @@ function corsOptions({ origins, methods, allowedHeaders, exposedHeaders, credent
     methods: [...methods],
     exposedHeaders: [...exposedHeaders],
     credentials,
-    maxAge,
+    maxAge: preflightMaxAge,
     ...(allowedHeaders === null ? {} : { allowedHeaders: [...allowedHeaders] }),
   };
 }
@@ -205,7 +208,7 @@ function helmetOptions({ securityHeaders, cors }: Configuration) {
     referrerPolicy: { policy: referrerPolicy },
     strictTransportSecurity: false,
     // Pages of other origins would not get the responses that CORS allows.
-    crossOriginResourcePolicy: { policy: cors.enabled ? ('cross-origin' as const) : ('same-origin' as const) },
+    crossOriginResourcePolicy: { policy: hasCors(cors) ? ('cross-origin' as const) : ('same-origin' as const) },
     xFrameOptions: { action: 'deny' as const },
   };
 }

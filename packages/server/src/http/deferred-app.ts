@@ -1,5 +1,6 @@
 /** Opens the HTTP application when it is needed: Fastify takes longer to load than the rest of the server. */
 import type { Gateway } from '@pgway/core';
+import { hasCors } from '../config/schema/http.ts';
 import type { Configuration } from '../config/schema.ts';
 import type { App, AppContext } from './app.ts';
 import { type Handler, sendFailure } from './http-server.ts';
@@ -18,7 +19,8 @@ export async function openApp(
   const open = (): Promise<App> =>
     (opening ??= import('./app.ts').then(({ createApp }) => createApp(configuration, gateway, context)));
   const { cors, compression, securityHeaders, staticFiles } = configuration;
-  if ([cors, compression, securityHeaders, staticFiles].some(({ enabled }) => enabled)) return open();
+  const isNeeded = hasCors(cors) || compression.enabled || securityHeaders.enabled || staticFiles.root !== null;
+  if (isNeeded) return open();
   const handleUnmatched: Handler = (request, response) => {
     open()
       .then((app) => app.handleUnmatched(request, response))

@@ -62,7 +62,7 @@ export async function addStaticFiles(
     index: false,
     cacheControl: false,
     dotfiles: 'allow',
-    preCompressed: staticFiles.precompressed,
+    preCompressed: true,
     setHeaders: (reply) => files.addHeaders(reply),
   });
   return (request, reply) => files.serve(request, reply);

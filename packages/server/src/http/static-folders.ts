@@ -44,7 +44,7 @@ export class StaticFolders {
   /** @throws ConfigurationError for folders that are missing, or that have files which must not be served */
   static async open(options: StaticFilesOptions, workingDirectory: string): Promise<StaticFolders> {
     const entries = [
-      { option: 'staticFiles.root', prefix: '/', folder: options.root },
+      { option: 'staticFiles.root', prefix: '/', folder: options.root! },
       ...Object.entries(options.mounts).map(([prefix, folder]) => ({ option: 'staticFiles.mounts', prefix, folder })),
     ];
     const issues = await Promise.all(entries.map((entry) => checkFolder(entry, workingDirectory)));

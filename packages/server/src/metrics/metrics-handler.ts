@@ -11,6 +11,7 @@ const methods = 'GET, HEAD';
 /** Creates the handler. It runs before the host check, as a scraper may name the server by its address. */
 export function createMetricsHandler(configuration: MetricsConfiguration, metrics: Metrics): PathHandler {
   const { path } = configuration;
+  if (path === null) return () => false;
   return (request, response) => {
     if (request.url?.startsWith(path) !== true) return false;
     if (request.url.split('?', 1)[0]!.replace(/\/$/, '') !== path) return false;

@@ -4,7 +4,7 @@ import type { Configuration } from '../config/schema.ts';
 /** Returns the endpoints whose path is taken by the metrics. */
 export function endpointsBehindMetrics(
   endpoints: readonly Endpoint[],
-  { metrics: { enabled, path } }: Configuration,
+  { metrics: { path } }: Configuration,
 ): readonly Endpoint[] {
-  return enabled ? endpoints.filter((endpoint) => endpoint.path.replace(/\/$/, '') === path) : [];
+  return endpoints.filter((endpoint) => endpoint.path.replace(/\/$/, '') === path);
 }

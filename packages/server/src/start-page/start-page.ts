@@ -26,7 +26,7 @@ function hasStartPage(configuration: Configuration): boolean {
 export function startPagePath(configuration: Configuration, endpoints: readonly Endpoint[]): string | null {
   const { startPage, staticFiles } = configuration;
   const isTaken = endpoints.some(({ path }) => path === startPage.path);
-  const mayBeFile = staticFiles.enabled && startPage.path === '/';
+  const mayBeFile = staticFiles.root !== null && startPage.path === '/';
   return hasStartPage(configuration) && !isTaken && !mayBeFile ? startPage.path : null;
 }
 
@@ -67,8 +67,8 @@ function pageLinks(configuration: Configuration): readonly PageLink[] {
     ...(signInPath === null ? [] : [{ label: 'Sign in', path: `${signInPath}?return_to=${returnTo}` }]),
     ...exampleLinks(configuration),
     ...apiDocsLinks(configuration),
-    ...(health.enabled ? [{ label: 'Health', path: health.path }] : []),
-    ...(metrics.enabled ? [{ label: 'Metrics', path: metrics.path }] : []),
+    ...(health.path === null ? [] : [{ label: 'Health', path: health.path }]),
+    ...(metrics.path === null ? [] : [{ label: 'Metrics', path: metrics.path }]),
   ];
 }
 

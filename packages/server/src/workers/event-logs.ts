@@ -1,10 +1,10 @@
 /** The event logs of a server with workers, in the primary process: events get their order and ids here, and outlive workers. */
-import type { LogContent, LogEntry, LogSnapshot } from '@pgway/core';
-import type { Configuration } from '../config/schema.ts';
+import type { EventsOptions, LogContent, LogEntry, LogSnapshot } from '@pgway/core';
+import { defaultsOf, eventsOptions } from '@pgway/core/internal';
 import type { Channel } from './channel.ts';
 import { type AppendedEntry, type EntryMessage, toPrimary, toWorker } from './topics.ts';
 
-type Limits = Pick<Configuration['events'], 'replayEvents' | 'replaySeconds' | 'replayBytes'>;
+type Limits = Required<Pick<EventsOptions, 'replayEvents' | 'replaySeconds' | 'replayBytes'>>;
 
 /** Milliseconds in which all workers report a notification of the database. */
 const notificationWindowMs = 10_000;
@@ -13,7 +13,7 @@ const maxNotifications = 10_000;
 const gapWindowMs = 5000;
 
 export class EventLogs {
-  #limits: Limits;
+  readonly #limits: Limits;
   /** By topic: each tenant has one. */
   readonly #logs = new Map<string, EventHistory>();
   /** The last three digits of all ids of this server; the digits before are microseconds. */
@@ -21,13 +21,9 @@ export class EventLogs {
   #lastId = 0;
   readonly #firstId: number;
 
-  constructor({ events }: Configuration) {
-    this.#limits = events;
+  constructor(limits: Limits = defaultsOf(eventsOptions)) {
+    this.#limits = limits;
     this.#firstId = this.#nextId();
-  }
-
-  configure({ events }: Configuration): void {
-    this.#limits = events;
   }
 
   add(channel: Channel): void {

@@ -44,14 +44,13 @@ export class SharedState {
 
   constructor(configuration: Configuration, outputs: SharedOutputs) {
     this.#limits = new SharedLimits(configuration);
-    this.#events = new EventLogs(configuration);
+    this.#events = new EventLogs();
     this.#outputs = outputs;
   }
 
   /** Takes the limits of a configuration that was loaded again. */
   configure(configuration: Configuration): void {
     this.#limits.configure(configuration);
-    this.#events.configure(configuration);
   }
 
   /** Serves the questions of a worker. */

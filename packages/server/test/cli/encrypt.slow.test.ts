@@ -37,8 +37,8 @@ test('refuses what another secret or application encrypted, and what was changed
   const changed = { PGWAY_DATA_PROTECTION_SECRET: `${secret}.`, PGWAY_DATA_PROTECTION_PREVIOUS_SECRETS: secret };
   expect(await pipe(value, ['--decrypt'], changed)).toEqual({ code: 0, stdout: 'x\n', stderr: '' });
   expect(
-    (await load({ files: { 'pgway.json': { cookie: { name: value } } }, environment: changed })).configuration.cookie
-      .name,
+    (await load({ files: { 'pgway.json': { cookie: { cookieName: value } } }, environment: changed })).configuration
+      .cookie.cookieName,
   ).toBe('x');
   expect(await pipe(`${value.slice(0, -4)}AAAA`, ['--decrypt'])).toEqual(fails);
   expect(await pipe('x', ['--decrypt'])).toEqual(fails);

@@ -67,11 +67,11 @@ describe('an encrypted value of the configuration', () => {
     expect(
       await issuesOf({
         files: { 'pgway.json': { connectionString: `${name}x`, port } },
-        environment: { ...environment, PGWAY_COOKIE_NAME: 'encrypted:' },
+        environment: { ...environment, PGWAY_COOKIE_COOKIE_NAME: 'encrypted:' },
       }),
     ).toEqual([
       'connectionString: cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or dataProtection.application (in pgway.json:1)',
-      'cookie.name: cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or dataProtection.application (from PGWAY_COOKIE_NAME)',
+      'cookie.cookieName: cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or dataProtection.application (from PGWAY_COOKIE_COOKIE_NAME)',
       'port: must be a whole number from 0 to 65535 (in pgway.json:1)',
     ]);
     expect(

@@ -77,6 +77,37 @@ describe('several files', () => {
     ]);
   });
 
+  test('a setting of an earlier version is refused wherever it is set, with what to do instead', async () => {
+    expect(
+      await issuesOf({
+        files: {
+          'a.json': {
+            health: { enabled: false },
+            events: { replayBytes: 1 },
+            uploadOptions: { defaultUploadHandlerOptions: { csv: { checkFormat: false } } },
+          },
+        },
+        arguments: ['a.json', '--cors.enabled'],
+      }),
+    ).toEqual([
+      '--cors.enabled: unknown option; list the origins in cors.origins, or remove cors to turn it off',
+      'health.enabled: unknown option; remove it, or set health.path to null to turn health checks off (in a.json:1)',
+      'events.replayBytes: unknown option; remove it; the server has one value for it (in a.json:1)',
+      'uploadOptions.defaultUploadHandlerOptions.csv.checkFormat: unknown option; set check_format in the comments of upload endpoints (in a.json:1)',
+    ]);
+    expect((await load({ environment: { PGWAY_METRICS_ENABLED: 'true' } })).warnings).toEqual([
+      'PGWAY_METRICS_ENABLED: unknown variable; set metrics.path, such as /metrics, to serve metrics, or to null',
+    ]);
+  });
+
+  test('settings that need one another', async () => {
+    const file = { connectionString: 'x', cors: { credentials: true }, staticFiles: { mounts: { '/docs/': 'docs' } } };
+    expect(await issuesOf({ files: { 'pgway.json': file } })).toEqual([
+      'cors.origins: is empty; cors.credentials has no effect without it',
+      'staticFiles.root: missing; staticFiles.mounts needs it',
+    ]);
+  });
+
   test('an optional file may be missing, and must be valid', async () => {
     const words = ['a.json', '--optional-config=b.json', '--optional-config', 'c.json'];
     const files = { 'a.json': { port: 1 }, 'c.json': { port: 2 } };

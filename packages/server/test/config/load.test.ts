@@ -51,6 +51,8 @@ describe('sources of values', () => {
         '--connection-string=postgres://a/b',
         '--gateway.comments-mode=parseAll',
         '--gateway.errorFormat=text',
+        '--gateway.fieldErrors=422',
+        '--gateway.returnGatewayExceptionMessage=withRow',
         '--gateway.strict',
         '--gateway.includeSchemas=a, b',
         '--gateway.excludeNames=["c,d"]',
@@ -63,6 +65,8 @@ describe('sources of values', () => {
     expect(configuration.gateway).toMatchObject({
       commentsMode: 'parseAll',
       errorFormat: 'text',
+      fieldErrors: 422,
+      returnGatewayExceptionMessage: 'withRow',
       strict: true,
       includeSchemas: ['a', 'b'],
       excludeNames: ['c,d'],

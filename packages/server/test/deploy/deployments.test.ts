@@ -154,7 +154,7 @@ describe('Kubernetes', () => {
     const { gateway, metrics } = await configurationOf('kubernetes');
     const paths = ingress!.spec.rules.flatMap(({ http }) => http.paths);
     expect(paths).toMatchObject([{ path: gateway.urlPathPrefix, pathType: 'Prefix' }]);
-    expect([metrics.access, metrics.path.startsWith(`${gateway.urlPathPrefix}/`)]).toEqual(['always', false]);
+    expect([metrics.access, metrics.path?.startsWith(`${gateway.urlPathPrefix}/`)]).toEqual(['always', false]);
   });
 });
 

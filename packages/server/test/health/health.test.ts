@@ -73,7 +73,7 @@ test('health checks win over endpoints of the database, with and without plug-in
   expect(await (await fetch(`${moved.url}/health`)).text()).toBe('of the database');
   expect((await read(`${moved.url}/status/ready`))[0]).toBe(200);
   expect(unreachableEndpoints(moved.gateway.endpoints, moved.configuration)).toEqual([]);
-  const off = await serve({ health: { enabled: false } });
+  const off = await serve({ health: { path: null } });
   expect(await (await fetch(`${off.url}/health`)).text()).toBe('of the database');
 });
 

@@ -91,7 +91,7 @@ describe('without additions to responses', () => {
 });
 
 describe('CORS', () => {
-  const cors = { enabled: true, origins: ['https://app.example.org'] };
+  const cors = { origins: ['https://app.example.org'] };
 
   test('a page of a listed origin may read responses, and some of their headers', async () => {
     const { url } = await serve({ cors });
@@ -151,20 +151,20 @@ describe('CORS', () => {
   });
 
   test('every origin, without credentials', async () => {
-    const { url } = await serve({ cors: { enabled: true, origins: ['*'] } });
+    const { url } = await serve({ cors: { origins: ['*'] } });
     const response = await fetch(`${url}/api/hello`, { headers: { origin: 'https://any.example' } });
     expect(headersOf(response, 'access-control-allow')).toEqual({ 'access-control-allow-origin': '*' });
   });
 
-  test.each([
-    [{ enabled: true, origins: ['*'], credentials: true }, 'cors.credentials'],
-    [{ enabled: true }, 'cors.origins'],
-  ])('%j is an error that names the setting', async (invalid, setting) => {
-    const configuration = parseConfiguration({ cors: invalid });
-    await expect(openApp(configuration, { handle: async () => undefined } as unknown as Gateway, {})).rejects.toThrow(
-      setting,
-    );
-  });
+  test.each([[{ origins: ['*'], credentials: true }, 'cors.credentials']])(
+    '%j is an error that names the setting',
+    async (invalid, setting) => {
+      const configuration = parseConfiguration({ cors: invalid });
+      await expect(openApp(configuration, { handle: async () => undefined } as unknown as Gateway, {})).rejects.toThrow(
+        setting,
+      );
+    },
+  );
 });
 
 describe('security headers', () => {

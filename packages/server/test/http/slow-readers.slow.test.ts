@@ -46,7 +46,7 @@ async function serve(handler: Handler, file: object): Promise<Observed> {
 async function serveApp(file: object, fileSize = size): Promise<Observed> {
   const folder = await folderWith();
   await writeFile(join(folder, 'large.bin'), Buffer.alloc(fileSize));
-  const configuration = parseConfiguration({ ...file, staticFiles: { enabled: true, root: folder } });
+  const configuration = parseConfiguration({ ...file, staticFiles: { root: folder } });
   const gateway = await createGateway(await gatewayOptions(configuration, database.connectionString, {}));
   const app = await createApp(configuration, gateway);
   onTestFinished(async () => {

@@ -143,7 +143,7 @@ describe('folders that are refused', () => {
   async function issuesOf(files: Readonly<Record<string, string>>, staticFiles: object, more = {}): Promise<string> {
     const folder = await folderWith();
     await writeFiles(folder, files);
-    const configuration = parseConfiguration({ staticFiles: { enabled: true, ...staticFiles }, ...more });
+    const configuration = parseConfiguration({ staticFiles: { root: 'public', ...staticFiles }, ...more });
     const gateway = await createGateway(database.connectionString);
     onTestFinished(() => gateway.close());
     const error: unknown = await createApp(configuration, gateway, { workingDirectory: folder }).catch(
@@ -179,7 +179,7 @@ describe('folders that are refused', () => {
   test('a link to the working directory', async () => {
     const parent = await folderWith();
     await symlink(parent, join(parent, 'public'));
-    const configuration = parseConfiguration({ staticFiles: { enabled: true } });
+    const configuration = parseConfiguration({ staticFiles: { root: 'public' } });
     const gateway = await createGateway(database.connectionString);
     onTestFinished(() => gateway.close());
     await expect(createApp(configuration, gateway, { workingDirectory: parent })).rejects.toThrow(

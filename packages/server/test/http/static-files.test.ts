@@ -156,9 +156,6 @@ describe('files', () => {
     expect(await ask('/app.js', 'gzip')).toEqual(['gzip', type, 'accept-encoding', true]);
     expect(await ask('/app.js', 'identity')).toEqual([null, type, 'accept-encoding', true]);
     expect(await ask('/plain.js', 'br')).toEqual([null, type, 'accept-encoding', true]);
-    const off = await serve(files, { precompressed: false });
-    const response = await fetch(`${off.url}/app.js`, { headers: { 'accept-encoding': 'br' } });
-    expect(response.headers.get('content-encoding')).toBeNull();
   });
 
   test('compression and security headers apply, also to ranges and precompressed files', async () => {

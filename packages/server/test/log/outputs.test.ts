@@ -170,7 +170,7 @@ describe('the access log', () => {
 });
 
 test('health checks and metrics have no access lines, wherever they are, unless skipPaths says it', async () => {
-  const watched = { health: { path: '/up' }, metrics: { enabled: true, path: '/numbers' } };
+  const watched = { health: { path: '/up' }, metrics: { path: '/numbers' } };
   const linesWith = async (access: object): Promise<readonly unknown[]> => {
     const { url, streams, stop } = await serve({ ...watched, log: { format: 'json', access } });
     for (const path of ['/up', '/up/live', '/up/ready', '/numbers', '/health']) {
@@ -190,7 +190,7 @@ test.skipIf(!existsSync('/proc/self/mem'))('an error of a static file is logged 
       port: 0,
       connectionString: database.connectionString,
       log: { format: 'json' },
-      staticFiles: { enabled: true, root: 'site', followSymlinks: true, templates: ['*.html'] },
+      staticFiles: { root: 'site', followSymlinks: true, templates: ['*.html'] },
     },
   });
   // A file that no one can read from its beginning.

@@ -48,7 +48,7 @@ async function serve(file: object): Promise<Served> {
 }
 
 const page = 'https://app.example.org';
-const cors = { enabled: true, origins: [page] };
+const cors = { origins: [page] };
 
 /** The status of a response, and its headers about CORS. */
 function sharing(response: Response): unknown {
@@ -100,7 +100,7 @@ describe('with CORS', () => {
       'access-control-expose-headers': exposed,
       vary: 'Origin',
     });
-    const wildcard = await serve({ cors: { enabled: true, origins: ['*'] } });
+    const wildcard = await serve({ cors: { origins: ['*'] } });
     expect((await wildcard.send({ origin: page })).status).toBe(403);
   });
 

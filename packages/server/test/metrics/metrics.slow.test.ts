@@ -19,7 +19,7 @@ const promtool = await new Promise<string | null>((resolve) => {
 if (promtool === null) console.warn('SKIPPED: there is no promtool on this machine (apt-get install prometheus)');
 
 async function serve(): Promise<number> {
-  const configuration = { port: 0, connectionString: database.connectionString, metrics: { enabled: true } };
+  const configuration = { port: 0, connectionString: database.connectionString, metrics: { path: '/metrics' } };
   const settings = { ...configuration, log: { access: { enabled: false } } };
   const { port } = await runServer(await folderWith({ 'pgway.json': settings }));
   return port;

@@ -36,7 +36,7 @@ async function serve(settings: object): Promise<RunningServer> {
   const configuration = {
     port: 0,
     connectionString: database.connectionString,
-    metrics: { enabled: true },
+    metrics: { path: '/metrics' },
     ...settings,
   };
   return runServer(await folderWith({ 'pgway.json': configuration }));
@@ -281,7 +281,7 @@ test('paths and methods of clients make no series; labels are escaped', async ()
 });
 
 test('perEndpoint: false has one route for all endpoints', async () => {
-  const { url } = await serve({ metrics: { enabled: true, perEndpoint: false, buckets: [0.5, 1] } });
+  const { url } = await serve({ metrics: { path: '/metrics', perEndpoint: false, buckets: [0.5, 1] } });
   for (const path of ['/api/numbers?to=3', '/api/cached-one?key=1', '/none']) await fetch(url + path);
   const text = await scrape(url);
   expect(readable(text, 'pgway_http_requests_total')).toEqual([
@@ -389,12 +389,12 @@ describe('access', () => {
   });
 
   test('every caller, when configured', async () => {
-    const { port } = await serve({ metrics: { enabled: true, access: 'always', path: '/internal/metrics' } });
+    const { port } = await serve({ metrics: { access: 'always', path: '/internal/metrics' } });
     expect((await send(port, { path: '/internal/metrics', headers: { host: '10.0.0.1' } }))[0]).toBe(200);
   });
 
   test('callers with the token, wherever they are', async () => {
-    const { port } = await serve({ metrics: { enabled: true, token } });
+    const { port } = await serve({ metrics: { path: '/metrics', token } });
     const read = async (authorization: string) => {
       return (await send(port, { path: '/metrics', headers: { host: '10.0.0.1', authorization } }))[0];
     };
@@ -418,7 +418,7 @@ describe('access', () => {
 });
 
 test('invalid settings are refused', async () => {
-  const { streams } = await serve({ metrics: { enabled: true, token: 'geheim', buckets: [1, 0.5], path: 'metrics' } });
+  const { streams } = await serve({ metrics: { token: 'geheim', buckets: [1, 0.5], path: 'metrics' } });
   expect(streams.text.stderr).toMatchInlineSnapshot(`
     "pgway: the configuration has 3 errors:
       metrics.token: must be a bearer token of at least 16 characters: letters, digits and -._~+/= (in pgway.json:1)

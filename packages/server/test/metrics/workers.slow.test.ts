@@ -17,7 +17,7 @@ describe('metrics of workers', () => {
     const server = await startWorkers({
       connectionString: database.connectionString,
       log: { format: 'json', access: { enabled: false } },
-      metrics: { enabled: true },
+      metrics: { path: '/metrics' },
     });
     for (let count = 0; count < 20; count++) expect((await server.send('GET /api/hello')).status).toBe(200);
     const requests = 'pgway_http_requests_total{method="GET",route="/api/hello",code="200"}';

@@ -57,7 +57,7 @@ async function startServer(sameSite: 'lax' | 'strict'): Promise<void> {
     port: 0,
     connectionString: database.connectionString,
     cookie: { enabled: true, sameSite },
-    staticFiles: { enabled: true, root: 'public' },
+    staticFiles: { root: 'public' },
     // Forms may not be redirected to other sites.
     securityHeaders: { enabled: true, contentSecurityPolicy: "default-src 'self'; form-action 'self'" },
     externalSignIn: {

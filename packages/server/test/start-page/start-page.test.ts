@@ -50,7 +50,7 @@ async function serve({ configuration: sections = {}, files }: Setup = {}): Promi
   const configuration = parseConfiguration({
     port: 0,
     connectionString: database.connectionString,
-    ...(files === undefined ? {} : { staticFiles: { enabled: true } }),
+    ...(files === undefined ? {} : { staticFiles: { root: 'public' } }),
     ...sections,
   });
   const gateway = await createGateway(await gatewayOptions(configuration, database.connectionString, {}));
@@ -133,7 +133,7 @@ describe('the data', () => {
         cookie: { enabled: true },
         openApi: { path: '/openapi.json' },
         health: { path: '/up' },
-        metrics: { enabled: true },
+        metrics: { path: '/metrics' },
       },
     });
     const { title, links, authentication, operations } = await data(port);
@@ -288,7 +288,7 @@ describe('other content at its path', () => {
 
   test('a static index file takes precedence at /, and the page at another path', async () => {
     const files = { 'public/index.html': 'the application' };
-    const staticFiles = { enabled: true, spaFallback: 'index.html' };
+    const staticFiles = { root: 'public', spaFallback: 'index.html' };
     const { port } = await serve({ files, configuration: { staticFiles, startPage: { path: '/console' } } });
     const navigation = { accept: 'text/html', 'sec-fetch-mode': 'navigate' };
     expect((await get(port, '/', navigation)).body).toBe('the application');

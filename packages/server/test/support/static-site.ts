@@ -55,7 +55,7 @@ export async function openSite(
   await writeFiles(folder, files);
   const configuration = parseConfiguration({
     port: 0,
-    staticFiles: { enabled: true, ...staticFiles },
+    staticFiles: { root: 'public', ...staticFiles },
     ...sections,
   });
   const gateway = await createGateway(await gatewayOptions(configuration, connectionString, {}));

@@ -18,7 +18,7 @@ async function serve(endpoint: string): Promise<RunningServer> {
     port: 0,
     connectionString: database.connectionString,
     log: { format: 'json', access: { enabled: false } },
-    metrics: { enabled: true },
+    metrics: { path: '/metrics' },
     tracing: { endpoint },
   };
   return runServer(await folderWith({ 'pgway.json': configuration }));

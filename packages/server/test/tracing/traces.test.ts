@@ -83,7 +83,7 @@ function readable(spans: readonly CollectedSpan[]): readonly object[] {
 
 test('a batch is one request with a call for each of its items, in traces, metrics and the access log', async () => {
   const collector = await startCollector();
-  const settings = { gateway: { batchPath: '/batch' }, metrics: { enabled: true } };
+  const settings = { gateway: { batchPath: '/batch' }, metrics: { path: '/metrics' } };
   const { url, stop, streams } = await serve(collector, {}, settings);
   const item = (path: string): object => ({ method: 'GET', path });
   const post = (items: readonly object[]): Promise<Response> =>
@@ -424,7 +424,7 @@ test('HTTP/2, also when the client closes its connection during a call', async (
   const { certificate, key } = await createCertificate();
   const folder = await folderWith({ 'server.crt': certificate, 'server.key': key });
   const tls = { certificate: join(folder, 'server.crt'), key: join(folder, 'server.key') };
-  const { url, stop, streams } = await serve(collector, {}, { tls, metrics: { enabled: true } });
+  const { url, stop, streams } = await serve(collector, {}, { tls, metrics: { path: '/metrics' } });
   const lock = await holdLock(database.connectionString, lockKey);
   onTestFinished(() => lock.release());
   const session = connect(url, { rejectUnauthorized: false }).on('error', () => undefined);
@@ -465,7 +465,7 @@ test('traces as protobuf, with headers', async () => {
 
 test('a collector that refuses traces: one line, and requests are served', async () => {
   const collector = await startCollector(401);
-  const { url, streams, stop } = await serve(collector, {}, { metrics: { enabled: true } });
+  const { url, streams, stop } = await serve(collector, {}, { metrics: { path: '/metrics' } });
   expect(await send(url, '/api/shown')).toMatch(/^00-/);
   expect(await stop()).toBe(0);
   const lines = streams.text.stdout.split('\n').filter((line) => line.includes('tracing.endpoint'));

@@ -1,13 +1,10 @@
 import type { LogContent, LogEntry, LogSnapshot } from '@pgway/core';
 import { expect, test } from 'vitest';
-import type { Configuration } from '../../src/config/schema.ts';
 import { EventLogs } from '../../src/workers/event-logs.ts';
 import { workerEventLogs } from '../../src/workers/worker-event-log.ts';
 import { channelPair } from './channels.ts';
 
-const configuration = {
-  events: { replayEvents: 3, replaySeconds: 60, replayBytes: 100_000 },
-} as Configuration;
+const limits = { replayEvents: 3, replaySeconds: 60, replayBytes: 100_000 };
 
 const gap: LogContent = { gap: 'connection-lost' };
 const event = (text: string): LogContent => ({ event: text });
@@ -15,7 +12,7 @@ const textOf = ({ content }: LogEntry): string => ('event' in content ? content.
 
 /** Starts workers of one primary process. */
 function startLogs() {
-  const logs = new EventLogs(configuration);
+  const logs = new EventLogs(limits);
   const open = async (topic = 'events') => {
     const { primary, worker, hold, release } = channelPair();
     logs.add(primary);

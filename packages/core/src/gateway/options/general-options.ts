@@ -52,14 +52,9 @@ export const generalOptions: OptionGroup<GeneralOptions> = optionGroup<GeneralOp
       'The format of error responses: `application/problem+json` or plain text.',
     ),
     returnGatewayExceptionMessage: option(
-      boolean,
+      union(boolean, oneOf('withRow')),
       true,
-      'Error responses contain the message of the database and the signatures of overloads; false: a generic message with an id that is also in the log.',
-    ),
-    returnRowDetails: option(
-      boolean,
-      false,
-      'With `returnGatewayExceptionMessage`, error responses contain all values of a row that violates a constraint (`Failing row contains …`), including columns that the caller may not read.',
+      'Error responses contain the message of the database and the signatures of overloads; false: a generic message with an id that is also in the log. `withRow`: also all values of a row that violates a constraint (`Failing row contains …`), including columns that the caller may not read.',
     ),
     requestIdHeader: option(
       boolean,

@@ -405,14 +405,10 @@ export interface GeneralOptions {
   readonly errorFormat: 'problem' | 'text';
   /**
    * Error responses contain the message of the database and the signatures of overloads; false: a generic message with
-   * an id that is also in the log. Default true.
+   * an id that is also in the log. `withRow`: also all values of a row that violates a constraint (`Failing row
+   * contains …`), including columns that the caller may not read. Default true.
    */
-  readonly returnGatewayExceptionMessage: boolean;
-  /**
-   * With `returnGatewayExceptionMessage`, error responses contain all values of a row that violates a constraint
-   * (`Failing row contains …`), including columns that the caller may not read. Default false.
-   */
-  readonly returnRowDetails: boolean;
+  readonly returnGatewayExceptionMessage: boolean | 'withRow';
   /**
    * Whether every response has an `X-Request-Id`: that of the request if it is at most 128 characters of visible ASCII,
    * else a new one. Log lines have it as `requestId`. Default false.

@@ -36,26 +36,26 @@ const authentication = section('Authentication: logins, and what routines receiv
   ),
   loginRateLimit: section(
     loginRateLimitOptions.description,
-    fileOptions(loginRateLimitOptions, 'firstWait', 'longestWait', 'capacity'),
+    fileOptions(loginRateLimitOptions, 'window', 'firstWait', 'longestWait', 'capacity'),
   ),
-  hashRateLimit: section(hashRateLimitOptions.description, fileOptions(hashRateLimitOptions, 'capacity')),
+  hashRateLimit: section(hashRateLimitOptions.description, fileOptions(hashRateLimitOptions, 'window', 'capacity')),
 });
 
 const cookie = section(cookieOptions.description, {
   enabled: flag(false, 'Enables logins with a session cookie.'),
-  ...fileOptions(cookieOptions),
+  ...fileOptions(cookieOptions, 'name'),
 });
 
 const bearer = section(bearerOptions.description, {
   enabled: flag(false, 'Enables logins with bearer tokens.'),
-  ...fileOptions(bearerOptions),
+  ...fileOptions(bearerOptions, 'name'),
 });
 
 const jwt = section(jwtOptions.description, {
   enabled: flag(false, 'Accepts signed tokens (JWT).'),
-  ...fileOptions(jwtOptions, 'userIdClaim', 'userNameClaim', 'production', 'versions'),
+  ...fileOptions(jwtOptions, 'name', 'userIdClaim', 'userNameClaim', 'production', 'versions'),
   jwks: section('The public keys of an issuer.', {
-    ...fileOptions(jwksOptions, 'timeout', 'cooldown'),
+    ...fileOptions(jwksOptions, 'timeout', 'cooldown', 'cacheMaxAge'),
     url: optionalText(jwksOptions.options.url.description),
   }),
   secret: optionalSecret('Instead of `jwks.url`: the secret of HS256, at least 32 bytes.'),
@@ -83,12 +83,12 @@ const sessions = section('A session table, shared by all instances. Set the firs
   endCommand: optionalText(sessionOptions.options.endCommand.description),
 });
 
-const dataProtection = section(dataProtectionOptions.description, fileOptions(dataProtectionOptions));
+const dataProtection = section(dataProtectionOptions.description, fileOptions(dataProtectionOptions, 'keyLifetime'));
 
 const externalSignIn = section(
   'Sign-in with Google, GitHub and other OpenID Connect and OAuth 2 providers, enabled by `providers`.',
   {
-    ...fileOptions(externalSignInOptions, 'timeout'),
+    ...fileOptions(externalSignInOptions, 'timeout', 'lifetime'),
     providers: changed(externalSignInOptions.options.providers, { default: {} }),
     loginCommand: optionalText(externalSignInOptions.options.loginCommand.description),
   },

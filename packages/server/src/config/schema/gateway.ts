@@ -29,7 +29,7 @@ export const gatewaySection = section('Which routines become endpoints, and how 
   ),
   ...fileOptions(generalOptions, 'readDefinitions', 'observeRequests'),
   ...fileOptions(batchOptions),
-  ...fileOptions(cacheOptions),
+  ...fileOptions(cacheOptions, 'maxCacheableRows'),
   ...fileOptions(logOptions),
   // In the library a function.
   nameConverter: option(

@@ -1,5 +1,5 @@
-import { arrayOf, matching, oneOf, option } from '@pgway/core/internal';
-import { flag, seconds } from './fields.ts';
+import { arrayOf, matching, nullable, oneOf, option } from '@pgway/core/internal';
+import { seconds } from './fields.ts';
 import { section } from './section.ts';
 
 export const healthChecks = [
@@ -16,11 +16,10 @@ export const healthChecks = [
 
 /** Paths for load balancers and orchestrators. */
 export const healthSection = section('Health checks.', {
-  enabled: flag(true, 'Answers `GET` of `path`, `path/live` and `path/ready`, before the endpoints.'),
   path: option(
-    matching(/^(?:\/[\w.~-]+)+$/, 'a path such as /health'),
+    nullable(matching(/^(?:\/[\w.~-]+)+$/, 'a path such as /health')),
     '/health',
-    'The path of the summary; `/live` and `/ready` are below it.',
+    'The path of the summary, which `GET` gets before the endpoints; `/live` and `/ready` are below it. Null: there are no health checks.',
   ),
   details: option(
     oneOf('never', 'loopback', 'always'),

@@ -1,6 +1,6 @@
 import { arrayOf, checked, integer, matching, nullable, oneOf, option, string } from '@pgway/core/internal';
 import { flag, optionalText, textList } from './fields.ts';
-import { section } from './section.ts';
+import { section, type SectionValues } from './section.ts';
 
 const origin = matching(
   /^(?:\*|https?:\/\/[^/?#\s]+)$/,
@@ -9,11 +9,10 @@ const origin = matching(
 
 /** Pages of other origins that may read responses. */
 export const corsSection = section('Cross-origin resource sharing (CORS).', {
-  enabled: flag(false, 'Lets pages of other origins read responses (CORS).'),
   origins: option(
     arrayOf(origin),
     [],
-    'The origins of these pages, such as `https://app.example.org`; `*` for all, without credentials. They may also send requests that change data.',
+    'The origins whose pages may read responses, such as `https://app.example.org`; `*` for all, without credentials. They may also send requests that change data. Empty: none.',
   ),
   methods: textList(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], 'The methods that these pages may use.'),
   allowedHeaders: option(
@@ -26,8 +25,12 @@ export const corsSection = section('Cross-origin resource sharing (CORS).', {
     'The response headers that these pages may read, beside those that are always readable.',
   ),
   credentials: flag(false, 'Whether requests of these pages may carry cookies and other credentials.'),
-  maxAge: option(integer({ min: 0, max: 86_400 }), 600, 'Seconds that browsers may cache a preflight response.'),
 });
+
+/** Whether pages of other origins may read responses. */
+export function hasCors({ origins }: SectionValues<typeof corsSection>): boolean {
+  return origins.length > 0;
+}
 
 export const compressionSection = section('Compression of responses.', {
   enabled: flag(false, 'Compresses responses, if the client accepts it. Event streams are never compressed.'),

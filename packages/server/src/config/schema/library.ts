@@ -2,8 +2,10 @@
 import {
   arrayOf,
   crudOptions,
+  csvUploadOptions,
   defaultUploadHandlerOptions,
   eventsOptions,
+  fileSystemUploadOptions,
   idempotencyOptions,
   listingLimits,
   nullable,
@@ -35,7 +37,7 @@ export const crudSection = section('Tables and views as endpoints (CRUD).', {
 });
 
 export const tenantSection = section(tenantOptions.description, {
-  ...fileOptions(tenantOptions),
+  ...fileOptions(tenantOptions, 'maxOpen', 'queryInterval', 'idleTimeout'),
   by: option(
     nullable(tenantOptions.options.by),
     null,
@@ -44,7 +46,7 @@ export const tenantSection = section(tenantOptions.description, {
 });
 
 export const eventsSection = section(eventsOptions.description, {
-  ...fileOptions(eventsOptions),
+  ...fileOptions(eventsOptions, 'maxQueuedBytes', 'replayEvents', 'replaySeconds', 'replayBytes'),
   maxStreams: changed(eventsOptions.options.maxStreams, {
     description: `${eventsOptions.options.maxStreams.description} \`limits.maxConnections\` counts them too.`,
   }),
@@ -60,7 +62,7 @@ export const eventsSection = section(eventsOptions.description, {
 
 export const idempotencySection = section(
   idempotencyOptions.description,
-  fileOptions(idempotencyOptions, 'pruneInterval'),
+  fileOptions(idempotencyOptions, 'maxResponseSize', 'pruneInterval'),
 );
 
 export const rateLimitsSection = section(
@@ -72,7 +74,7 @@ export const rateLimitsSection = section(
 export const redisCacheSection = section(
   'The response cache in Redis or Valkey; `gateway.cacheEnabled` and the other settings of the cache are in `gateway`.',
   {
-    ...fileOptions(redisCacheOptions),
+    ...fileOptions(redisCacheOptions, 'timeout', 'maxAge'),
     url: optionalSecret(`${redisCacheOptions.options.url.description} Null: responses are cached in memory.`),
   },
 );
@@ -81,6 +83,16 @@ export const redisRateLimitsSection = section('The rate limits in Redis or Valke
   ...fileOptions(redisRateLimitsOptions, 'lease'),
   url: optionalSecret(`${redisRateLimitsOptions.options.url.description} Null: requests are counted in memory.`),
 });
+
+const handlerOptions = fileOptions(
+  defaultUploadHandlerOptions,
+  'stopAfterFirstSuccess',
+  'bufferSize',
+  'testBufferSize',
+  'nonPrintableThreshold',
+  'fileSystem',
+  'csv',
+);
 
 const handlers = oneOf('large_object', 'file_system', 'csv', 'excel');
 
@@ -96,11 +108,14 @@ export const uploadsSection = section('File uploads: endpoints with `upload` in 
       'The handler of comments that name none. Without `large_object` in `uploadHandlers`, the default has no effect.',
   }),
   defaultUploadHandlerOptions: section(defaultUploadHandlerOptions.description, {
-    ...fileOptions(defaultUploadHandlerOptions, 'bufferSize', 'testBufferSize', 'nonPrintableThreshold'),
-    excel: section(
-      excelUploadOptions.description,
-      fileOptions(excelUploadOptions, 'maxSharedStringsSize', 'maxSheets', 'maxCells'),
+    ...handlerOptions,
+    // What a file has to look like and which command its rows run is said by the comment of each endpoint.
+    fileSystem: section(
+      fileSystemUploadOptions.description,
+      fileOptions(fileSystemUploadOptions, 'file', 'createPath'),
     ),
+    csv: section(csvUploadOptions.description, { delimiters: csvUploadOptions.options.delimiters }),
+    excel: section(excelUploadOptions.description, { maxRows: excelUploadOptions.options.maxRows }),
   }),
 });
 

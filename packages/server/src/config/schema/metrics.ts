@@ -27,8 +27,11 @@ const token: Validator<string> = hidden(
 );
 
 export const metricsSection = section('Metrics for Prometheus.', {
-  enabled: flag(false, 'Answers `GET` of `path` with metrics in the text format of Prometheus, before the endpoints.'),
-  path: option(matching(/^(?:\/[\w.~-]+)+$/, 'a path such as /metrics'), '/metrics', 'The path of the metrics.'),
+  path: option(
+    nullable(matching(/^(?:\/[\w.~-]+)+$/, 'a path such as /metrics')),
+    null,
+    'The path where `GET` gets metrics in the text format of Prometheus, before the endpoints, such as `/metrics`. Null: there are no metrics.',
+  ),
   access: option(
     oneOf('loopback', 'always'),
     'loopback',

@@ -9,7 +9,7 @@ import {
   optionGroup,
   requiredOption,
 } from '@pgway/core/internal';
-import { flag, text, textMap } from './fields.ts';
+import { flag, optionalText, textMap } from './fields.ts';
 import { section } from './section.ts';
 
 const fileName = matching(/^[^./\\][^/\\]*$/, 'the name of a file, such as index.html');
@@ -43,8 +43,9 @@ const protectedPaths = optionGroup<ProtectedPaths>(
 );
 
 export const staticFilesSection = section('Static files: pages, scripts and images beside the endpoints.', {
-  enabled: flag(false, 'Serves files for GET and HEAD requests whose path has no endpoint.'),
-  root: text('public', 'The folder with the files, relative to the working directory. It has nothing but these.'),
+  root: optionalText(
+    'The folder with the files, such as `public`, relative to the working directory: GET and HEAD requests whose path has no endpoint get them. It has nothing but these. Null: no files are served.',
+  ),
   mounts: textMap('Further folders by the path that they are served below, as in `{ "/docs/": "site/docs" }`.'),
   index: option(nullable(fileName), 'index.html', 'The file that is served for a folder; null: none.'),
   spaFallback: option(
@@ -62,7 +63,6 @@ export const staticFilesSection = section('Static files: pages, scripts and imag
     [],
     `Paths of files whose names change with their content, such as \`/assets/\`: browsers cache them for a year. ${patternHelp}.`,
   ),
-  precompressed: flag(true, 'Sends `app.js.br` or `app.js.gz` in place of `app.js` to clients that accept it.'),
   dotFiles: option(
     oneOf('deny', 'allow'),
     'deny',
