@@ -27,14 +27,15 @@ test('every word stands in it, with its synonyms', () => {
   expect(names.filter((name) => !page.includes(`\`${name}\``) && !page.includes(`### ${name}\n`))).toEqual([]);
 });
 
-test('a reserved annotation is listed with its effect on the endpoint', () => {
-  const annotation = { syntax: ['x'], documentation: 'Does x.', isGuard: false, apply: () => null };
-  const refuses = { ...annotation, names: ['refuses', 'denies'], isSupported: false };
-  const done = { ...annotation, names: ['done', 'finished', 'over'], isSupported: true };
-  const page = annotationsPage([
-    done,
-    { ...refuses, apply: () => ({ code: 'unsupported-annotation', message: 'no', severity: 'error' }) },
-  ]);
+test('a section has the name, the syntax, the description and the synonyms', () => {
+  const done = {
+    names: ['done', 'finished', 'over'],
+    syntax: ['x'],
+    documentation: 'Does x.',
+    isGuard: false,
+    apply: () => null,
+  };
+  const page = annotationsPage([done]);
 
   expect(page.slice(page.indexOf('## Annotations'))).toBe(`## Annotations
 
@@ -46,13 +47,5 @@ Does x.
 
 Synonyms: \`finished\` or \`over\`.
 
-## Reserved annotations
-
-These names are reserved for later versions. pgway reports a line that begins with one at start, and does not publish an
-endpoint that would behave differently without it. Begin the line with another word if it is prose.
-
-| annotation | the endpoint |
-|---|---|
-| \`refuses\`, \`denies\` | is not published |
 `);
 });

@@ -48,13 +48,12 @@ export type UploadOptionTable = readonly (readonly [handler: string | null, opti
 
 /** Returns the text of `docs/reference/annotations.md`. */
 export function annotationsPage(annotations: readonly Annotation[], uploadOptions: UploadOptionTable = []): string {
-  const supported = annotations.filter((annotation) => annotation.isSupported);
-  const sections = supported.map((annotation) =>
+  const sections = annotations.map((annotation) =>
     annotation.heading === 'Upload options'
       ? `${section(annotation)}\n${uploadOptionTable(uploadOptions)}`
       : section(annotation),
   );
-  return [introduction, '## Annotations\n', ...sections, unsupportedSection(annotations)].join('\n');
+  return [introduction, '## Annotations\n', ...sections, ''].join('\n');
 }
 
 function uploadOptionTable(handlers: UploadOptionTable): string {
@@ -96,29 +95,4 @@ function wrap(text: string): string {
     else lines[lines.length - 1] = `${line} ${word}`;
   }
   return lines.join('\n');
-}
-
-/** Returns the section on reserved annotations, or an empty text. */
-function unsupportedSection(annotations: readonly Annotation[]): string {
-  const reserved = annotations.filter((annotation) => !annotation.isSupported);
-  if (reserved.length === 0) return '';
-  const rows = reserved.map(
-    (annotation) => `| ${annotation.names.map((name) => `\`${name}\``).join(', ')} | ${consequence(annotation)} |`,
-  );
-  return `## Reserved annotations
-
-These names are reserved for later versions. pgway reports a line that begins with one at start, and does not publish an
-endpoint that would behave differently without it. Begin the line with another word if it is prose.
-
-| annotation | the endpoint |
-|---|---|
-${rows.join('\n')}
-`;
-}
-
-/** Returns the consequence of a reserved annotation for its endpoint. */
-function consequence(annotation: Annotation): string {
-  const name = annotation.names[0]!;
-  const error = annotation.apply({ form: 'line', name, text: '', rawText: '', args: [], line: 1 }, undefined as never);
-  return error?.severity === 'error' ? 'is not published' : 'is published without it';
 }

@@ -30,6 +30,5 @@ export const allowAnonymous: Annotation = {
   syntax: ['allow_anonymous'],
   documentation: 'Allows anonymous callers, even when the gateway requires authorization by default.',
   isGuard: true,
-  isSupported: true,
   apply,
 };

@@ -22,6 +22,5 @@ export const allowUnfilteredDelete: Annotation = {
   documentation:
     'Tables and views only. A delete without a condition deletes all rows. Without this annotation, such a request gets status 400.',
   isGuard: true,
-  isSupported: true,
   apply,
 };

@@ -46,6 +46,5 @@ export const authorize: Annotation = {
   documentation:
     'The caller must be signed in and, when roles are listed, have one of them. Roles are case-insensitive. Several lines add up.',
   isGuard: true,
-  isSupported: true,
   apply,
 };

@@ -28,7 +28,6 @@ export const basicAuthentication: Annotation = {
   documentation:
     'Requires HTTP Basic authentication for this endpoint. Accepts the user with this password hash, or the users that `challenge_command` accepts; without either, all requests are rejected. The caller is signed in for this request only.',
   isGuard: true,
-  isSupported: true,
   apply,
 };
 
@@ -45,7 +44,6 @@ export const basicAuthenticationRealm: Annotation = {
   syntax: ['realm <text>', 'realm = <text>'],
   documentation: 'The realm of the HTTP Basic challenge.',
   isGuard: true,
-  isSupported: true,
   apply: setText('basicAuthenticationRealm'),
 };
 
@@ -55,6 +53,5 @@ export const basicAuthenticationCommand: Annotation = {
   documentation:
     'The SQL statement that verifies HTTP Basic credentials: `$1` is the user, `$2` the password, `$3` the realm, `$4` the path. Its row is read like the row of a `login` routine.',
   isGuard: true,
-  isSupported: true,
   apply: setText('basicAuthenticationCommand'),
 };

@@ -15,6 +15,5 @@ export const bodyParameterName: Annotation = {
   documentation:
     'The parameter, by its original or converted name, that receives the whole request body as text. The other parameters come from the query string. Any type is allowed: PostgreSQL parses the text, so `{1,2}` is an integer array. The method does not change.',
   isGuard: true,
-  isSupported: true,
   apply,
 };

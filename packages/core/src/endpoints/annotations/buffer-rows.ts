@@ -17,6 +17,5 @@ export const bufferRows: Annotation = {
   syntax: ['buffer_rows <n>'],
   documentation: 'Number of rows per write to the client: 0 writes each row separately, 1 buffers the whole response.',
   isGuard: false,
-  isSupported: true,
   apply,
 };

@@ -19,7 +19,6 @@ export const cached: Annotation = {
   documentation:
     'Caches responses and serves them without a call. The cache key consists of the listed parameters, or all parameters when none is listed, and of everything that the call receives about its caller. For functions that return a value, and for `select` on tables and views.',
   isGuard: false,
-  isSupported: true,
   apply: applyCached,
 };
 
@@ -43,7 +42,6 @@ export const cacheExpiresIn: Annotation = {
   documentation:
     'How long a `cached` response is served: seconds, or an interval such as `10s`, `5 min`, `3h`, `2 days`. Without it, until the response is invalidated or evicted.',
   isGuard: false,
-  isSupported: true,
   apply: applyCacheExpiresIn,
 };
 
@@ -62,6 +60,5 @@ export const invalidates: Annotation = {
   documentation:
     'A successful call invalidates the cached responses of these routines, tables and views before it responds. A name without a schema matches every schema. Several lines add up.',
   isGuard: false,
-  isSupported: true,
   apply: applyInvalidates,
 };

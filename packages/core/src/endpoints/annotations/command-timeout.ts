@@ -22,6 +22,5 @@ export const commandTimeout: Annotation = {
   documentation:
     'The maximum duration of a call: seconds, or an interval such as `10s`, `5 min`, `3h`. 0 disables the timeout.',
   isGuard: false,
-  isSupported: true,
   apply,
 };

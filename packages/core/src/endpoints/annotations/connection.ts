@@ -23,7 +23,6 @@ export const connectionName: Annotation = {
   syntax: ['connection_name <name>', 'connection_name = <name>'],
   documentation: 'The named connection that runs the routine, for example a read replica.',
   isGuard: true,
-  isSupported: true,
   apply,
 };
 
@@ -33,6 +32,5 @@ export const connectionReset: Annotation = {
   documentation:
     'Whether the connection is reset (`DISCARD ALL`) after each call, so that session state of the routine cannot reach another caller. By default the gateway decides from the source of the routine and of the routines that it calls. Switch it on for routines whose source the gateway cannot analyze, such as those in C. Switch it off only when the routine leaves no session state.',
   isGuard: true,
-  isSupported: true,
   apply: applyBoolean('connectionReset'),
 };

@@ -29,6 +29,5 @@ export const consistency: Annotation = {
   documentation:
     'With [read replicas](../guide/read-replicas.md): whether calls run on the primary only (`strong`), or on any replica within the lag bound (`eventual`). Overrides the option `readReplicas.consistency`. Writes always run on the primary.',
   isGuard: true,
-  isSupported: true,
   apply,
 };

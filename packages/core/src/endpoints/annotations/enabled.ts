@@ -29,7 +29,6 @@ export const enabled: Annotation = {
   syntax: ['enabled', 'enabled <tag> …'],
   documentation: 'Reverts an earlier `disabled`, for all endpoints of the comment or for those with one of the tags.',
   isGuard: false,
-  isSupported: true,
   apply: switching(true),
 };
 
@@ -40,6 +39,5 @@ export const disabled: Annotation = {
   documentation:
     'Does not publish the endpoints of the comment, or those with one of the tags. The last matching `enabled` or `disabled` line wins.',
   isGuard: true,
-  isSupported: true,
   apply: switching(false),
 };

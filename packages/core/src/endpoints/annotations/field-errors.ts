@@ -24,6 +24,5 @@ export const fieldErrors: Annotation = {
   documentation:
     'Lists refused parameters and violated constraints in the member `errors` of a problem ([errors of fields](../guide/errors.md#errors-of-fields)). With a status, such as 422, these problems have this status.',
   isGuard: false,
-  isSupported: true,
   apply,
 };

@@ -92,7 +92,6 @@ export const http: Annotation = {
   documentation:
     'Publishes the routine as an endpoint. The method also decides whether parameters come from the query string or the body. The path replaces the whole URL path, including the prefix. A segment may be a parameter: `/customers/{id}`, or `{id?}` for an optional one.',
   isGuard: false,
-  isSupported: true,
   apply: applyHttp,
 };
 
@@ -114,7 +113,6 @@ export const method: Annotation = {
   documentation:
     'Sets the method, which also decides whether parameters come from the query string or the body. It does not publish the routine; `HTTP` does.',
   isGuard: false,
-  isSupported: true,
   assignmentOnly: true,
   apply: applyMethod,
 };
@@ -153,6 +151,5 @@ export const path: Annotation = {
   syntax: ['path <path>', 'path = <path>'],
   documentation: 'Replaces the whole URL path of the endpoint, including the prefix.',
   isGuard: false,
-  isSupported: true,
   apply: applyPath,
 };

@@ -22,6 +22,5 @@ export const idempotent: Annotation = {
   isGuard: true,
   // A sentence may begin with the word.
   matches: (args) => args.length <= 1,
-  isSupported: true,
   apply,
 };

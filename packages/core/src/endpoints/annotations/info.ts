@@ -24,7 +24,6 @@ export const infoPath: Annotation = {
   documentation:
     'Streams the messages that the routine raises with `RAISE INFO` as server-sent events. The path is appended to the path of the endpoint, without its parameter segments: with `info_path /info`, the events of `/api/x` are at `GET /api/x/info`. The default path is `/info`.',
   isGuard: false,
-  isSupported: true,
   apply: applyInfoPath,
 };
 
@@ -47,6 +46,5 @@ export const infoScope: Annotation = {
   documentation:
     'The subscribers that receive the events of `info_path`. `self` (default): the stream with the execution id of the call. `matching`: callers that may call the endpoint. `authorize`: signed-in callers; with names, those with one of these roles or names (`user:<name>`, `id:<id>`; beside them `issuer:<issuer>` where users have several issuers). `all`: every subscriber. A `HINT` with the same syntax sets the scope of one message.',
   isGuard: true,
-  isSupported: true,
   apply: applyInfoScope,
 };

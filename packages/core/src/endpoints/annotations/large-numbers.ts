@@ -20,6 +20,5 @@ export const largeNumbers: Annotation = {
   documentation:
     'The JSON form of `bigint` and `numeric`: numbers, strings, or strings for clients that ask for them with `Accept: application/json;IEEE754Compatible=true` ([large numbers](../guide/responses.md#large-numbers)).',
   isGuard: false,
-  isSupported: true,
   apply,
 };

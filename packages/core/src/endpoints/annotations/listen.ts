@@ -28,7 +28,6 @@ export const listen: Annotation = {
   documentation:
     'Sends the notifications of this channel, as from `pg_notify(channel, payload)`, to the event stream of the endpoint. It implies `info_path`. The channel name is case-sensitive. Without `info_scope`, the scope of these events is `matching`.',
   isGuard: false,
-  isSupported: true,
   matches: (words) => words.length === 1 && bareName.test(words[0]!),
   apply,
 };

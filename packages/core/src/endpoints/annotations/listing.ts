@@ -22,7 +22,6 @@ export const listing: Annotation = {
   documentation:
     'Pagination and filtering of tables and views. Select accepts `order`, `limit`, `offset`, `after` and operators such as `price=lt.20`, counts rows for `Prefer: count=exact`, and sends row versions as `ETag`, which update and delete accept as `If-Match`.',
   isGuard: false,
-  isSupported: true,
   matches: (words) => words.length === 0 || (words.length === 1 && parseBoolean(words[0]!) !== null),
   apply,
 };

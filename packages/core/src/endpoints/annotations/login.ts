@@ -61,7 +61,6 @@ export const login: Annotation = {
   documentation:
     'The routine logs its caller in. The default method is POST. The columns `status`, `message`, `scheme` and `hash` of its row control the login; all other columns become claims. Without a row, the response is 401. With a `hash` column, it is 404 with an empty body for no row and for a wrong password, or the status of the option `passwordVerificationFailedStatus`. A status of false is answered with 401, a number other than 200 with that status. The login rate limit counts failed logins by the parameter that identifies the user: the only one whose name contains `user`, `name`, `email` or `login`, or the one that `login user` names.',
   isGuard: true,
-  isSupported: true,
   apply: applyLoginOrLogout('login'),
 };
 
@@ -71,6 +70,5 @@ export const logout: Annotation = {
   documentation:
     'The routine logs its caller out of the schemes that it returns, or of the scheme that authenticated the caller. The default method is POST.',
   isGuard: true,
-  isSupported: true,
   apply: applyLoginOrLogout('logout'),
 };

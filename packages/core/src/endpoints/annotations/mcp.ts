@@ -12,7 +12,6 @@ export const mcp: Annotation = {
     'Whether the endpoint is a tool for language models, at the path of the option [`mcp.path`](../guide/mcp.md). `off` excludes an endpoint that `mcp.include` would add.',
   // Many words of prose resemble this one.
   isGuard: false,
-  isSupported: true,
   apply: applyBoolean('mcp'),
 };
 
@@ -36,7 +35,6 @@ export const mcpName: Annotation = {
   documentation:
     'The name of the [tool](../guide/mcp.md): letters, digits, `_` and `-`, at most 64. By default the name of the routine.',
   isGuard: false,
-  isSupported: true,
   apply: applyName,
 };
 
@@ -51,7 +49,6 @@ export const mcpTitle: Annotation = {
   syntax: ['mcp_title <text>'],
   documentation: 'The title of the [tool](../guide/mcp.md), which clients show to people.',
   isGuard: false,
-  isSupported: true,
   apply: applyTitle,
 };
 
@@ -84,6 +81,5 @@ export const mcpHints: Annotation = {
   documentation:
     'The effects of the [tool](../guide/mcp.md), by which clients decide whether a person has to confirm a call. Without this line, a stable or immutable function only reads, any other one is destructive, and `PUT`, `DELETE` and `idempotent required` are idempotent. `additive`: it changes data, and destroys none. `open_world`: it reaches other systems.',
   isGuard: false,
-  isSupported: true,
   apply: applyHints,
 };

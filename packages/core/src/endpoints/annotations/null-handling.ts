@@ -35,7 +35,6 @@ export const responseNullHandling: Annotation = {
   ],
   documentation: 'The response for a NULL in a text response: an empty body, the text `NULL`, or status 204.',
   isGuard: false,
-  isSupported: true,
   apply: applyResponseNullHandling,
 };
 
@@ -69,6 +68,5 @@ export const queryStringNullHandling: Annotation = {
   documentation:
     'Values in the query string that mean NULL. An empty value always means NULL, except for text parameters. `empty_string`: for text parameters too. `null_literal`: also the text `null` in any case. `ignore`: no other value.',
   isGuard: false,
-  isSupported: true,
   apply: applyQueryStringNullHandling,
 };

@@ -61,7 +61,6 @@ export const param: Annotation = {
   documentation:
     'Sets a parameter in place of the client: to the hash of a parameter (another one or itself), so that no password is stored, to the identity of the caller, or to the metadata of the uploaded files.',
   isGuard: true,
-  isSupported: true,
   readsLikeSentence: true,
   matches: (words) => suggestBinding(words) !== null,
   suggest: suggestBinding,

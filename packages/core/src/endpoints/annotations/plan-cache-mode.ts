@@ -21,6 +21,5 @@ export const planCacheMode: Annotation = {
   documentation:
     "Sets PostgreSQL's `plan_cache_mode` for the call: one plan for all values (`force_generic_plan`), a plan for the values of each call (`force_custom_plan`), or PostgreSQL's choice (`auto`). With the extension Citus, `force_generic_plan` is an error.",
   isGuard: false,
-  isSupported: true,
   apply,
 };

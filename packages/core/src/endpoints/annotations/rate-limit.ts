@@ -31,6 +31,5 @@ export const rateLimit: Annotation = {
   documentation:
     'The policy of `rateLimits.policies` that limits the requests of the endpoint, in place of `rateLimits.defaultPolicy`. Endpoints with one policy count together. `none`: requests are not limited.',
   isGuard: true,
-  isSupported: true,
   apply,
 };

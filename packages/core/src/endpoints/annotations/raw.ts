@@ -10,7 +10,6 @@ export const raw: Annotation = {
   documentation:
     "Sends column values in PostgreSQL's text format, concatenated, instead of JSON. NULL is empty; booleans are `t` or `f`. Set a content type with `Content-Type`.",
   isGuard: false,
-  isSupported: true,
   apply: applyBoolean('raw'),
 };
 
@@ -33,7 +32,6 @@ export const separator: Annotation = {
   documentation:
     'The text between the values of a row in raw mode; `\\t` is a tab. With a separator, all values except numbers and booleans are in double quotes, with inner quotes doubled. `{name}` is replaced by the value of that parameter. It does not enable raw mode.',
   isGuard: false,
-  isSupported: true,
   apply: applyText('separator'),
 };
 
@@ -43,7 +41,6 @@ export const newLine: Annotation = {
   documentation:
     'The text between rows in raw mode, not after the last row; `\\n` is a line feed. `{name}` is replaced by the value of that parameter. It does not enable raw mode.',
   isGuard: false,
-  isSupported: true,
   apply: applyText('newLine'),
 };
 
@@ -53,6 +50,5 @@ export const columnNames: Annotation = {
   documentation:
     'Adds a first line with the original column names, in double quotes, in raw mode. It does not enable raw mode.',
   isGuard: false,
-  isSupported: true,
   apply: applyBoolean('columnNames'),
 };

@@ -24,7 +24,6 @@ export const requestHeaders: Annotation = {
   documentation:
     'Passes the request headers to the routine as a JSON object: not at all (`ignore`), as a session setting (`context`), or in a json or text parameter with a default (`parameter`).',
   isGuard: true,
-  isSupported: true,
   apply: applyRequestHeaders,
 };
 
@@ -41,6 +40,5 @@ export const requestHeadersParameterName: Annotation = {
   documentation:
     'The parameter, by its original or converted name, that receives the request headers when `request_headers` is `parameter`. It must be of type json, jsonb, text or varchar and have a default.',
   isGuard: true,
-  isSupported: true,
   apply: applyRequestHeadersParameterName,
 };

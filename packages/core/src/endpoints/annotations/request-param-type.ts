@@ -29,6 +29,5 @@ export const paramType: Annotation = {
   documentation:
     'Where parameters come from, independent of the method: a GET with `body_json` reads a JSON body, a POST with `query_string` reads the query string and ignores the body.',
   isGuard: false,
-  isSupported: true,
   apply,
 };

@@ -44,7 +44,6 @@ export const responseHeader: Annotation = {
   documentation:
     'Adds a response header. A repeated name adds another value. `{name}` is replaced by the value of that parameter; NULL becomes an empty string.',
   isGuard: false,
-  isSupported: true,
   apply: applyResponseHeader,
 };
 
@@ -60,6 +59,5 @@ export const contentType: Annotation = {
   documentation:
     'The media type of the response. The body does not change. `{name}` is replaced by the value of that parameter.',
   isGuard: false,
-  isSupported: true,
   apply: applyContentType,
 };

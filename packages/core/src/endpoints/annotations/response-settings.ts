@@ -19,6 +19,5 @@ export const responseSettings: Annotation = {
   documentation:
     'Takes status and headers of the response from the settings `response.status` and `response.headers`, which the routine makes for its transaction. The whole response is buffered.',
   isGuard: false,
-  isSupported: true,
   apply,
 };

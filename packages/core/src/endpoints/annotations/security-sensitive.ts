@@ -22,6 +22,5 @@ export const securitySensitive: Annotation = {
   syntax: ['security_sensitive', 'security_sensitive = <on/off>'],
   documentation: 'Masks the values of all parameters in logs.',
   isGuard: true,
-  isSupported: true,
   apply,
 };

@@ -28,6 +28,5 @@ export const tags: Annotation = {
   documentation:
     'Limits the lines after it, up to the next `for` line, to endpoints with one of the tags. Routines have the tags `function` or `procedure`, and `volatile`, `stable` or `immutable`.',
   isGuard: false,
-  isSupported: true,
   apply,
 };

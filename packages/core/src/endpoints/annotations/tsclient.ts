@@ -6,7 +6,6 @@ export const tsclient: Annotation = {
   syntax: ['tsclient', 'tsclient = <on/off>'],
   documentation: 'Whether generated clients include this endpoint. On by default.',
   isGuard: false,
-  isSupported: true,
   apply: applyBoolean('typedClient'),
 };
 
@@ -15,7 +14,6 @@ export const tsclientEvents: Annotation = {
   syntax: ['tsclient_events', 'tsclient_events = <on/off>'],
   documentation: 'Whether generated clients can subscribe to the events of this endpoint.',
   isGuard: false,
-  isSupported: true,
   apply: applyBoolean('typedClientEvents'),
 };
 
@@ -25,7 +23,6 @@ export const tsclientParseUrl: Annotation = {
   documentation:
     'Whether functions of the generated client take a callback that changes the URL. Overrides the generator option `includeParseUrlParam`.',
   isGuard: false,
-  isSupported: true,
   apply: applyBoolean('typedClientParseUrl'),
 };
 
@@ -35,7 +32,6 @@ export const tsclientParseRequest: Annotation = {
   documentation:
     'Whether functions of the generated client take a callback that changes the request. Overrides the generator option `includeParseRequestParam`.',
   isGuard: false,
-  isSupported: true,
   apply: applyBoolean('typedClientParseRequest'),
 };
 
@@ -45,6 +41,5 @@ export const tsclientStatusCode: Annotation = {
   documentation:
     'Whether functions of the generated client also return the status. Overrides the generator option `includeStatusCode`.',
   isGuard: false,
-  isSupported: true,
   apply: applyBoolean('typedClientStatusCode'),
 };

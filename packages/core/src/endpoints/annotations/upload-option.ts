@@ -37,6 +37,5 @@ export const uploadOption: Annotation = {
   documentation:
     'Sets an option of the upload handlers of an endpoint with `upload`: of every handler that has the option, or of the named one, which takes precedence. `{name}` is replaced by the value of that parameter, except in SQL. The options of the built-in handlers are listed below.',
   isGuard: true,
-  isSupported: true,
   apply,
 };

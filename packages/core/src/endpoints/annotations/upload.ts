@@ -95,7 +95,6 @@ export const upload: Annotation = {
   documentation:
     'The endpoint takes files as `multipart/form-data`, with the method POST and parameters from the query string. Each handler stores each file: all files by the first handler, then all by the second one. Without `for`, the default handler. The parameter receives a JSON array with the metadata of the files, in place of the client.',
   isGuard: true,
-  isSupported: true,
   readsLikeSentence: true,
   matches: (args, context, form) => form === 'assignment' || readUploadLine(args, context).kind !== 'prose',
   suggest: (args, context) => suggest(readUploadLine(args, context)),

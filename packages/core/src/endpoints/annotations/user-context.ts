@@ -27,7 +27,6 @@ export const userContext: Annotation = {
   documentation:
     'Passes the identity of the caller to the call as session settings: `request.user_id`, `request.user_name`, `request.user_roles`, `request.ip_address`.',
   isGuard: true,
-  isSupported: true,
   apply: applyToRoutine('userContext'),
 };
 
@@ -37,6 +36,5 @@ export const userParameters: Annotation = {
   documentation:
     'Passes the identity of the caller to the parameters `_user_id`, `_user_name`, `_user_roles`, `_user_claims` and `_ip_address` that the routine has. Requests cannot set them. For anonymous callers they are NULL or have their default.',
   isGuard: true,
-  isSupported: true,
   apply: applyToRoutine('userParameters'),
 };

@@ -17,8 +17,6 @@ export interface Annotation {
    * instead of publishing it unprotected.
    */
   readonly isGuard: boolean;
-  /** False for a reserved name that this version does not implement. */
-  readonly isSupported: boolean;
   /** Whether `key = value` is the only form. A line that begins with the name is prose. */
   readonly assignmentOnly?: boolean;
   /** Returns whether the arguments belong to this annotation; otherwise the line is prose. Default: always. */
