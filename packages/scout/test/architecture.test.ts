@@ -8,7 +8,7 @@ const layers = [
   ['output'],
   ['catalog', 'connection'],
   ['command'],
-  ['ddl', 'endpoints', 'list', 'tools', 'completion'],
+  ['ddl', 'endpoints', 'list', 'tools', 'completion', 'schema-files'],
   ['diff', 'docs', 'info', 'inserts', 'search', 'tree'],
   ['cli'],
   ['bin'],

@@ -55,10 +55,10 @@ export const commands: readonly Command[] = [
   {
     name: 'diff',
     aliases: [],
-    operand: { name: 'other connection', isOptional: false },
-    options: ['connection', 'json', 'no-owner', 'no-grants'],
+    operand: { name: 'other schema', isOptional: false },
+    options: ['connection', 'json', 'no-owner', 'no-grants', 'scratch', 'exit-code'],
     description:
-      'print, and never run, the statements that give the database, or its named objects, the schema of the other one',
+      'print, and never run, the statements that give the database, or its named objects, the schema of the other one: a connection, file.sql, a folder of --tree, or git:main:schema/',
     isLong: true,
     load: async () => (await import('../diff/diff-command.ts')).runDiff,
   },

@@ -1,5 +1,15 @@
 /** The table of options: arguments, help and completion are derived from it. */
-export type OptionName = 'connection' | 'json' | 'no-owner' | 'no-grants' | 'output' | 'yes' | 'regex' | 'all';
+export type OptionName =
+  | 'connection'
+  | 'json'
+  | 'no-owner'
+  | 'no-grants'
+  | 'output'
+  | 'yes'
+  | 'regex'
+  | 'all'
+  | 'scratch'
+  | 'exit-code';
 
 export interface Option {
   readonly short: string | null;
@@ -18,6 +28,8 @@ export const options: Readonly<Record<OptionName, Option>> = {
   output: { short: null, value: 'file', description: 'write to this file' },
   yes: { short: null, value: null, description: 'do not ask' },
   regex: { short: null, value: null, description: 'the expression is a regular expression' },
+  scratch: { short: null, value: 'connection', description: 'load files on this server, not on an embedded one' },
+  'exit-code': { short: null, value: null, description: 'end with 3 when there are differences' },
   all: { short: null, value: null, description: 'also routines without an endpoint, with the reason' },
   'no-owner': { short: null, value: null, description: 'definitions without owners' },
   'no-grants': { short: null, value: null, description: 'definitions without privileges' },
