@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Command } from '../command/command.ts';
-import { type OptionName, options } from '../command/options.ts';
+import { connectionParts, type OptionName, options } from '../command/options.ts';
 import { commands } from './commands.ts';
 import { UsageError } from '../process/errors.ts';
 
@@ -31,13 +31,28 @@ type Token = NonNullable<ReturnType<typeof tokenize>>[number];
  * Its strict mode stops at the first error without a suggestion, so that the names are checked here.
  */
 function tokenize(argv: readonly string[]) {
-  const args = argv.map((word, index) => (isValue(argv, index) ? word : (aliases.get(word) ?? word)));
+  const args = argv.map((word, index) =>
+    isValue(argv, index) || isHost(argv, index) ? word : (aliases.get(word) ?? word),
+  );
   return parseArgs({ args, options: declared, allowPositionals: true, strict: false, tokens: true }).tokens;
+}
+
+/** The switches that the next word belongs to. */
+const switchesWithValue: ReadonlySet<string> = new Set(
+  Object.entries(options).flatMap(([name, { short, value }]) => (value === null ? [] : [`--${name}`, `-${short}`])),
+);
+
+/** `-h` names a server, as with psql, when a name follows; otherwise it is the help. */
+function isHost(argv: readonly string[], index: number): boolean {
+  const next = argv[index + 1];
+  return argv[index] === '-h' && next !== undefined && !next.startsWith('-');
 }
 
 /** Whether the word is after `--`, or the value of the option before it. */
 function isValue(argv: readonly string[], index: number): boolean {
-  return argv.slice(0, index).includes('--') || ['-c', '--connection'].includes(argv[index - 1] ?? '');
+  if (argv.slice(0, index).includes('--')) return true;
+  const before = argv[index - 1] ?? '';
+  return switchesWithValue.has(before) && (before !== '-h' || isHost(argv, index - 1));
 }
 
 /** @throws UsageError */
@@ -95,12 +110,16 @@ function checkOperands({ name, operand }: Command, operands: readonly string[]):
   }
 }
 
+function takesOption({ options: own }: Command, option: OptionName): boolean {
+  return own.includes(option) || (own.includes('connection') && connectionParts.some((part) => part === option));
+}
+
 function optionsOf(words: readonly OptionToken[], command: Command): ReadonlyMap<OptionName, string> {
   const found = new Map<OptionName, string>();
   for (const { name, value = '' } of words) {
     if (!Object.hasOwn(options, name)) continue;
     const option = name as OptionName;
-    if (!['help', 'version'].includes(command.name) && !command.options.includes(option)) {
+    if (!['help', 'version'].includes(command.name) && !takesOption(command, option)) {
       throw new UsageError(`--${option}: not an option of --${command.name}`);
     }
     found.set(option, value);

@@ -1,3 +1,5 @@
+import type { ConnectionParts } from '../connection/select-connection.ts';
+
 /** The table of options: arguments, help and completion are derived from it. */
 export type OptionName =
   | 'connection'
@@ -9,7 +11,11 @@ export type OptionName =
   | 'regex'
   | 'all'
   | 'scratch'
-  | 'exit-code';
+  | 'exit-code'
+  | 'host'
+  | 'port'
+  | 'dbname'
+  | 'username';
 
 export interface Option {
   readonly short: string | null;
@@ -24,6 +30,10 @@ export const options: Readonly<Record<OptionName, Option>> = {
     value: 'connection',
     description: 'a name of the settings files, a key-value string or a URL',
   },
+  dbname: { short: 'd', value: 'database', description: 'the database, or a connection string' },
+  host: { short: 'h', value: 'host', description: 'the server, as with psql' },
+  port: { short: 'p', value: 'port', description: 'its port' },
+  username: { short: 'U', value: 'user', description: 'the user' },
   json: { short: null, value: null, description: 'print JSON' },
   output: { short: null, value: 'file', description: 'write to this file' },
   yes: { short: null, value: null, description: 'do not ask' },
@@ -34,3 +44,12 @@ export const options: Readonly<Record<OptionName, Option>> = {
   'no-owner': { short: null, value: null, description: 'definitions without owners' },
   'no-grants': { short: null, value: null, description: 'definitions without privileges' },
 };
+
+/** The options of each command that connects. */
+export const connectionParts = ['host', 'port', 'dbname', 'username'] as const;
+
+export function selectedParts(selected: ReadonlyMap<OptionName, string>): ConnectionParts {
+  return Object.fromEntries(
+    connectionParts.flatMap((name) => (selected.has(name) ? [[name, selected.get(name)]] : [])),
+  );
+}

@@ -18,7 +18,8 @@ export async function readSides(context: CommandContext, other: string): Promise
   const { options } = context;
   // Files that cannot be read are reported before a database is asked.
   const sources = [await findFiles(context, options.get('connection')), await findFiles(context, other)] as const;
-  const selected = [options.get('connection'), other] as const;
+  // The connection of the command line is the default, with its host, port, database and user.
+  const selected = [undefined, other] as const;
   const readAll = async (server: ScratchServer | null): Promise<readonly [Side, Side]> => {
     // One after the other: both can ask for a password.
     const read = (index: 0 | 1): Promise<Side> => {
