@@ -61,10 +61,24 @@ export async function parseArguments(argv: readonly string[]): Promise<Arguments
   const words = tokens.filter((token) => token.kind === 'option');
   for (const word of words) await checkOption(word);
   const chosen = commands.filter(({ name }) => words.some((word) => word.name === name));
+  const positional = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
+  if (chosen.length === 0) await checkWord(positional[0]);
   const command = selectCommand(chosen);
-  const operands = tokens.flatMap((token) => operandOf(token, command));
+  const own = tokens.flatMap((token) => operandOf(token, command));
+  // The help of a command has the name of the command as its operand.
+  const operands =
+    command.name === 'help' ? [...chosen.filter(({ name }) => name !== 'help').map(({ name }) => name), ...own] : own;
   checkOperands(command, operands);
   return { command, operands, options: optionsOf(words, command) };
+}
+
+/** A command without its hyphens. @throws UsageError */
+async function checkWord(word: string | undefined): Promise<void> {
+  if (word === undefined) return;
+  const { nearest } = await import('../process/nearest.ts');
+  const names = commands.map(({ name }) => name);
+  const near = names.includes(word) ? `; did you mean --${word}?` : nearest(word, names, (name) => `--${name}`);
+  if (near !== '') throw new UsageError(`no command${near}`);
 }
 
 function selectCommand(chosen: readonly Command[]): Command {

@@ -12,6 +12,10 @@ export type OptionName =
   | 'all'
   | 'scratch'
   | 'exit-code'
+  | 'single-transaction'
+  | 'exclude'
+  | 'kinds'
+  | 'no-drops'
   | 'host'
   | 'port'
   | 'dbname'
@@ -40,6 +44,10 @@ export const options: Readonly<Record<OptionName, Option>> = {
   regex: { short: null, value: null, description: 'the expression is a regular expression' },
   scratch: { short: null, value: 'connection', description: 'load files on this server, not on an embedded one' },
   'exit-code': { short: null, value: null, description: 'end with 3 when there are differences' },
+  'single-transaction': { short: null, value: null, description: 'run all scripts in one transaction' },
+  exclude: { short: null, value: 'name;…', description: 'leave out these objects; * and ? are wildcards' },
+  kinds: { short: null, value: 'kind,…', description: 'only objects of these kinds, such as table,view' },
+  'no-drops': { short: null, value: null, description: 'drop nothing that the other schema does not have' },
   all: { short: null, value: null, description: 'also routines without an endpoint, with the reason' },
   'no-owner': { short: null, value: null, description: 'definitions without owners' },
   'no-grants': { short: null, value: null, description: 'definitions without privileges' },

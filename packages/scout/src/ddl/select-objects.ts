@@ -25,8 +25,7 @@ export function selectObjects(objects: readonly DatabaseObject[], names: readonl
   const found = new Set<DatabaseObject>();
   const missing: string[] = [];
   for (const name of names) {
-    const expression = nameExpression(name);
-    const matches = objects.filter((object) => spellings(object).some((spelling) => expression.test(spelling)));
+    const matches = objects.filter(nameMatcher(name));
     if (matches.length === 0) missing.push(missingMessage(name, objects));
     for (const match of matches) found.add(match);
   }
@@ -35,6 +34,12 @@ export function selectObjects(objects: readonly DatabaseObject[], names: readonl
     (object) => found.has(object) || (object.tableKey !== null && keys.has(object.tableKey)),
   );
   return { objects: selected, missing };
+}
+
+/** Returns whether an object has the name. */
+export function nameMatcher(name: string): (object: DatabaseObject) => boolean {
+  const expression = nameExpression(name);
+  return (object) => spellings(object).some((spelling) => expression.test(spelling));
 }
 
 function nameExpression(name: string): RegExp {

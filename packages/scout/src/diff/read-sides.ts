@@ -57,12 +57,12 @@ function loadFiles(context: CommandContext, server: ScratchServer, files: Schema
   }));
 }
 
-/** Servers print some expressions differently: returns a note when files were loaded on another version than that of the database. */
-export function versionNote([current, wanted]: readonly [Side, Side]): string | null {
-  if (current.isLoaded === wanted.isLoaded || current.schema.version === wanted.schema.version) return null;
+/** Servers print some expressions differently: returns a note for files that were loaded on another version than that of the database. */
+export function versionNotes([current, wanted]: readonly [Side, Side]): readonly string[] {
+  if (current.isLoaded === wanted.isLoaded || current.schema.version === wanted.schema.version) return [];
   const [files, database] = current.isLoaded ? [current, wanted] : [wanted, current];
-  return (
+  return [
     `the files were loaded on PostgreSQL ${files.schema.version}, and the database has ${database.schema.version}: expressions can ` +
-    `appear as changed; --scratch names a server of version ${database.schema.version}`
-  );
+      `appear as changed; --scratch names a server of version ${database.schema.version}`,
+  ];
 }
