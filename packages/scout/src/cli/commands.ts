@@ -165,8 +165,8 @@ export const commands: readonly Command[] = [
     name: 'completion',
     aliases: [],
     operand: { name: 'shell', isOptional: false },
-    options: [],
-    description: 'print a script that completes switches, for bash, zsh or fish',
+    options: ['connection'],
+    description: 'print a script that completes switches and names, for bash, zsh or fish',
     load: async () => (await import('../completion/completion-command.ts')).createCompletion(commands),
   },
 ];

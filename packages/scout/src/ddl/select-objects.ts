@@ -36,8 +36,13 @@ export function selectObjects(objects: readonly DatabaseObject[], names: readonl
   return { objects: selected, missing };
 }
 
+/** What the spellings of a name are made of. */
+export type NamedObject = Pick<DatabaseObject, 'schema' | 'table' | 'name' | 'signature' | 'qualifiedName'> & {
+  readonly kind: string;
+};
+
 /** Returns whether an object has the name. */
-export function nameMatcher(name: string): (object: DatabaseObject) => boolean {
+export function nameMatcher(name: string): (object: NamedObject) => boolean {
   const expression = nameExpression(name);
   return (object) => spellings(object).some((spelling) => expression.test(spelling));
 }
@@ -53,7 +58,7 @@ function nameExpression(name: string): RegExp {
 /** The schema of a qualified name, with its dot. */
 const firstPart = /^(?:"(?:[^"]|"")*"|[^".]+)\./;
 
-function spellings(object: DatabaseObject): readonly string[] {
+function spellings(object: NamedObject): readonly string[] {
   const { schema, table, name, signature, qualifiedName } = object;
   const path = [...(schema === null ? [] : [schema]), ...(table === null ? [] : [table])];
   const plain = [...path, name].join('.');
