@@ -59,21 +59,26 @@ async function withEmbeddedServer<Result>(
 /** Opens a connection to a database of the server. */
 export type OpenScratch = () => Promise<Client>;
 
-/** Runs a function with an empty database, and drops it. */
+/** Runs a function with an empty database, and drops it. The signal ends its connections, and so what they run. */
 export async function withScratchDatabase<Result>(
   { settings }: ScratchServer,
+  signal: AbortSignal,
   use: (open: OpenScratch) => Promise<Result>,
 ): Promise<Result> {
   const name = `pgscout_scratch_${randomBytes(8).toString('hex')}`;
   await runOnServer(settings, `create database ${name} template template0`);
   const clients: Client[] = [];
+  const interrupt = (): void => clients.forEach((client) => void client.end().catch(() => {}));
+  signal.addEventListener('abort', interrupt, { once: true });
   try {
     return await use(async () => {
       const client = await openClient({ ...settings, database: name, applicationName: 'pgscout' });
       clients.push(client);
+      signal.throwIfAborted();
       return client;
     });
   } finally {
+    signal.removeEventListener('abort', interrupt);
     await Promise.all(clients.map((client) => client.end().catch(() => {})));
     // A connection that a script left behind must not keep the database.
     await runOnServer(settings, `drop database if exists ${name} with (force)`);

@@ -19,7 +19,7 @@ export async function withLoadedFiles<Result>(
   for (;;) {
     signal.throwIfAborted();
     try {
-      return await withScratchDatabase(server, async (open) => {
+      return await withScratchDatabase(server, signal, async (open) => {
         await loadSchemaFiles(await open(), files, progress);
         signal.throwIfAborted();
         // The scripts have changed the settings of their session.

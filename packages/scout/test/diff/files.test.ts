@@ -3,8 +3,11 @@ import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freshDatabase, serverConnectionString, serverVersion, useDatabase } from '@pgway/testing';
+import { parseConnectionString } from '@pgway/core/connection';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { noProgress } from '../../src/output/progress.ts';
+import { withLoadedFiles } from '../../src/schema-files/with-loaded-files.ts';
 import { folderWith } from '../support/folder.ts';
 import { type Outcome, scout } from '../support/scout.ts';
 
@@ -157,6 +160,27 @@ test('without a server, files are loaded on the embedded PostgreSQL, which creat
   expect(stdout).toContain('ALTER TABLE public.film ADD COLUMN title text;');
   expect(stdout).not.toContain('GRANT');
   expect(await scratchFolders()).toBe(before);
+});
+
+test('an interrupted command drops the scratch database, also while a statement runs', async () => {
+  const controller = new AbortController();
+  const content = 'select pg_sleep(600)';
+  const loaded = withLoadedFiles(
+    { settings: parseConnectionString(serverConnectionString()), isOwn: false },
+    { title: '', isTree: false, files: [{ name: 'a.sql', content }] },
+    { progress: noProgress, signal: controller.signal },
+    () => Promise.resolve(),
+  );
+  const ended = loaded.then(() => '').catch((error: Error) => error.message);
+  await expect
+    .poll(async () => {
+      const sql = `select count(*)::int as count from pg_stat_activity where datname like 'pgscout_scratch_%' and query = $1`;
+      return database.query(sql, [content]);
+    })
+    .toEqual([{ count: 1 }]);
+  controller.abort();
+  expect(await ended).toContain('Connection terminated');
+  await expect.poll(scratchDatabases).toBe(0);
 });
 
 test('a name of the settings files is a connection, also when a file has it', async () => {
