@@ -8,8 +8,8 @@ const layers = [
   ['output'],
   ['catalog', 'connection'],
   ['command'],
-  ['ddl', 'endpoints', 'list', 'tools', 'completion'],
-  ['diff', 'docs', 'info', 'inserts', 'search', 'tree'],
+  ['ddl', 'endpoints', 'tools', 'completion', 'schema-files'],
+  ['diff', 'docs', 'info', 'inserts', 'list', 'search', 'tree'],
   ['cli'],
   ['bin'],
 ];

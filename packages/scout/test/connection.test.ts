@@ -144,3 +144,49 @@ test('--info reports a connection that fails', async () => {
     'connection error   no connection to database "shop" on 127.0.0.1:1 as user "jane": connect ECONNREFUSED 127.0.0.1:1\n',
   );
 });
+
+test('-h, -p, -d and -U are those of psql; they leave out the settings files, or replace parts of --connection', async () => {
+  const { hostname, port, username, password, pathname } = parts();
+  const name = pathname.slice(1);
+  const folder = await folderWith({ 'pgscout.json': { ConnectionStrings: { a: 'Host=h', b: 'Host=i' } } });
+  const environment = { PGPASSWORD: decodeURIComponent(password), PGPORT: '1' };
+  const all = ['-h', hostname, '-p', port, '-d', name, '-U', username];
+  expect(await scout(['-l', 'rating', ...all], { folder, environment })).toEqual(domains);
+  const joined = [`-h${hostname}`, `-p${port}`, `--dbname=${name}`, `--username=${username}`];
+  expect(await scout(['-l', 'rating', ...joined], { folder, environment })).toEqual(domains);
+  expect(await scout(['-l', 'rating', '-d', database.connectionString])).toEqual(domains);
+  const other = database.connectionString.replace(pathname, '/none');
+  expect(await scout(['-l', 'rating', '-c', other, '-d', name])).toEqual(domains);
+  expect(await scout(['-l', '-h', hostname, '-p', 'x'])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('port') as string,
+  });
+});
+
+test('service= and PGSERVICE name a service of pg_service.conf, which the connection string precedes', async () => {
+  const { hostname, port, username, password, pathname } = parts();
+  const service = `host=${hostname}\nport=${port}\nuser=${username}\npassword=${decodeURIComponent(password)}\n`;
+  const folder = await folderWith({
+    'pg_service.conf': `# comment\n[shop]\n${service}dbname=${pathname.slice(1)}\n[other]\n${service}dbname=none\n`,
+  });
+  const environment = { PGSERVICEFILE: `${folder}/pg_service.conf` };
+  const list = (variables: Readonly<Record<string, string>>, ...argv: readonly string[]): ReturnType<typeof scout> =>
+    scout(['-l', 'rating', ...argv], { environment: { ...environment, ...variables } });
+  expect(await list({ PGSERVICE: 'shop' })).toEqual(domains);
+  expect(await list({}, '-c', 'service=shop')).toEqual(domains);
+  expect(await list({}, '-d', `service=other dbname=${pathname.slice(1)}`)).toEqual(domains);
+  expect(await list({}, '-c', 'postgres:///?service=shop')).toEqual(domains);
+  expect(await list({}, '-c', 'service=shpo')).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `pgscout: no service "shpo" in ${folder}/pg_service.conf; did you mean shop?\n`,
+  });
+});
+
+test('a URL with several hosts selects the first that answers', async () => {
+  const { host, hostname } = parts();
+  const url = database.connectionString.replace(host, `${hostname}:1,${host}`);
+  expect(await scout(['-l', 'rating', '-c', url])).toEqual(domains);
+  expect((await scout(['--info', '-c', url])).stdout).toContain(`@${host}/`);
+});

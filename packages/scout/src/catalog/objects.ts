@@ -37,6 +37,6 @@ export async function readLargeObjects(client: Client): Promise<readonly Databas
 }
 
 /** Returns the line of an object: its kind and qualified name. */
-export function objectLine({ kind, qualifiedName }: DatabaseObject): string {
+export function objectLine({ kind, qualifiedName }: { readonly kind: string; readonly qualifiedName: string }): string {
   return `${kind} ${qualifiedName}`;
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Command } from '../command/command.ts';
-import { type OptionName, options } from '../command/options.ts';
+import { connectionParts, type OptionName, options } from '../command/options.ts';
 import { commands } from './commands.ts';
 import { UsageError } from '../process/errors.ts';
 
@@ -31,13 +31,28 @@ type Token = NonNullable<ReturnType<typeof tokenize>>[number];
  * Its strict mode stops at the first error without a suggestion, so that the names are checked here.
  */
 function tokenize(argv: readonly string[]) {
-  const args = argv.map((word, index) => (isValue(argv, index) ? word : (aliases.get(word) ?? word)));
+  const args = argv.map((word, index) =>
+    isValue(argv, index) || isHost(argv, index) ? word : (aliases.get(word) ?? word),
+  );
   return parseArgs({ args, options: declared, allowPositionals: true, strict: false, tokens: true }).tokens;
+}
+
+/** The switches that the next word belongs to. */
+const switchesWithValue: ReadonlySet<string> = new Set(
+  Object.entries(options).flatMap(([name, { short, value }]) => (value === null ? [] : [`--${name}`, `-${short}`])),
+);
+
+/** `-h` names a server, as with psql, when a name follows; otherwise it is the help. */
+function isHost(argv: readonly string[], index: number): boolean {
+  const next = argv[index + 1];
+  return argv[index] === '-h' && next !== undefined && !next.startsWith('-');
 }
 
 /** Whether the word is after `--`, or the value of the option before it. */
 function isValue(argv: readonly string[], index: number): boolean {
-  return argv.slice(0, index).includes('--') || ['-c', '--connection'].includes(argv[index - 1] ?? '');
+  if (argv.slice(0, index).includes('--')) return true;
+  const before = argv[index - 1] ?? '';
+  return switchesWithValue.has(before) && (before !== '-h' || isHost(argv, index - 1));
 }
 
 /** @throws UsageError */
@@ -46,10 +61,24 @@ export async function parseArguments(argv: readonly string[]): Promise<Arguments
   const words = tokens.filter((token) => token.kind === 'option');
   for (const word of words) await checkOption(word);
   const chosen = commands.filter(({ name }) => words.some((word) => word.name === name));
+  const positional = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
+  if (chosen.length === 0) await checkWord(positional[0]);
   const command = selectCommand(chosen);
-  const operands = tokens.flatMap((token) => operandOf(token, command));
+  const own = tokens.flatMap((token) => operandOf(token, command));
+  // The help of a command has the name of the command as its operand.
+  const operands =
+    command.name === 'help' ? [...chosen.filter(({ name }) => name !== 'help').map(({ name }) => name), ...own] : own;
   checkOperands(command, operands);
   return { command, operands, options: optionsOf(words, command) };
+}
+
+/** A command without its hyphens. @throws UsageError */
+async function checkWord(word: string | undefined): Promise<void> {
+  if (word === undefined) return;
+  const { nearest } = await import('../process/nearest.ts');
+  const names = commands.map(({ name }) => name);
+  const near = names.includes(word) ? `; did you mean --${word}?` : nearest(word, names, (name) => `--${name}`);
+  if (near !== '') throw new UsageError(`no command${near}`);
 }
 
 function selectCommand(chosen: readonly Command[]): Command {
@@ -95,12 +124,16 @@ function checkOperands({ name, operand }: Command, operands: readonly string[]):
   }
 }
 
+function takesOption({ options: own }: Command, option: OptionName): boolean {
+  return own.includes(option) || (own.includes('connection') && connectionParts.some((part) => part === option));
+}
+
 function optionsOf(words: readonly OptionToken[], command: Command): ReadonlyMap<OptionName, string> {
   const found = new Map<OptionName, string>();
   for (const { name, value = '' } of words) {
     if (!Object.hasOwn(options, name)) continue;
     const option = name as OptionName;
-    if (!['help', 'version'].includes(command.name) && !command.options.includes(option)) {
+    if (!['help', 'version'].includes(command.name) && !takesOption(command, option)) {
       throw new UsageError(`--${option}: not an option of --${command.name}`);
     }
     found.set(option, value);

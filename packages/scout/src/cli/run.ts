@@ -1,6 +1,7 @@
 import type { CommandContext } from '../command/command-context.ts';
 import { noProgress } from '../output/progress.ts';
 import { parseArguments } from './arguments.ts';
+import { selectedParts } from '../command/options.ts';
 import type { Command } from '../command/command.ts';
 import { interruptedCode, runInterruptibly } from '../process/interruption.ts';
 import { CommandError, UsageError } from '../process/errors.ts';
@@ -11,18 +12,44 @@ export async function run(argv: readonly string[], process: ProcessContext): Pro
   try {
     const { command, operands, options } = await parseArguments(argv);
     const runCommand = await command.load();
-    const code = await runInterruptibly(process, (signal) =>
-      withProgress(command, { process, signal }, async (parts) =>
-        runCommand({ ...parts, operands, options, ...lazyConnection(parts, options) }),
+    return await withOutput({ command, options, process }, (context) =>
+      runInterruptibly(context, (signal) =>
+        withProgress(command, { process: context, signal }, async (parts) =>
+          runCommand({ ...parts, operands, options, ...lazyConnection(parts, options) }),
+        ),
       ),
     );
-    if (code !== interruptedCode) await process.stdout.finish();
-    return code;
   } catch (error) {
     const { escapeControlCharacters } = await import('@pgway/core/terminal');
     const text = errorText(error).split('\n').map(escapeControlCharacters).join('\n');
     process.stderr.write(`pgscout: ${text}\n`);
     return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+interface OutputChoice extends Pick<CommandContext, 'options' | 'process'> {
+  readonly command: Command;
+}
+
+/** Runs a command whose output is a file with `--output`. A dictionary compares its file before it writes. */
+async function withOutput(
+  { command, options, process }: OutputChoice,
+  use: (context: ProcessContext) => Promise<number>,
+): Promise<number> {
+  const path = options.get('output');
+  if (path === undefined || command.name === 'docs') {
+    const code = await use(process);
+    if (code !== interruptedCode) await process.stdout.finish();
+    return code;
+  }
+  const { createFileOutput } = await import('../output/file-output.ts');
+  const stdout = await createFileOutput(path, process);
+  try {
+    const code = await use({ ...process, stdout, hasColors: false, columns: null });
+    if (code !== interruptedCode) await stdout.finish();
+    return code;
+  } finally {
+    await stdout.discard();
   }
 }
 
@@ -56,9 +83,11 @@ function lazyConnection(
   const settings: CommandContext['settings'] = () => (read ??= readSettings(process));
   return {
     settings,
-    withConnection: async (use, selected = options.get('connection')) => {
+    withConnection: async (use, other) => {
+      const selected = other ?? options.get('connection') ?? null;
+      const parts = other === undefined ? selectedParts(options) : {};
       const { withConnection } = await import('../connection/open-connection.ts');
-      return withConnection({ process, signal, selected: selected ?? null, settings: await settings() }, use);
+      return withConnection({ process, signal, selected, parts, settings: await settings() }, use);
     },
   };
 }

@@ -1,5 +1,25 @@
+import type { ConnectionParts } from '../connection/select-connection.ts';
+
 /** The table of options: arguments, help and completion are derived from it. */
-export type OptionName = 'connection' | 'json' | 'no-owner' | 'no-grants' | 'output' | 'yes' | 'regex' | 'all';
+export type OptionName =
+  | 'connection'
+  | 'json'
+  | 'no-owner'
+  | 'no-grants'
+  | 'output'
+  | 'yes'
+  | 'regex'
+  | 'all'
+  | 'scratch'
+  | 'exit-code'
+  | 'single-transaction'
+  | 'exclude'
+  | 'kinds'
+  | 'no-drops'
+  | 'host'
+  | 'port'
+  | 'dbname'
+  | 'username';
 
 export interface Option {
   readonly short: string | null;
@@ -14,11 +34,30 @@ export const options: Readonly<Record<OptionName, Option>> = {
     value: 'connection',
     description: 'a name of the settings files, a key-value string or a URL',
   },
+  dbname: { short: 'd', value: 'database', description: 'the database, or a connection string' },
+  host: { short: 'h', value: 'host', description: 'the server, as with psql' },
+  port: { short: 'p', value: 'port', description: 'its port' },
+  username: { short: 'U', value: 'user', description: 'the user' },
   json: { short: null, value: null, description: 'print JSON' },
   output: { short: null, value: 'file', description: 'write to this file' },
   yes: { short: null, value: null, description: 'do not ask' },
   regex: { short: null, value: null, description: 'the expression is a regular expression' },
+  scratch: { short: null, value: 'connection', description: 'load files on this server, not on an embedded one' },
+  'exit-code': { short: null, value: null, description: 'end with 3 when there are differences' },
+  'single-transaction': { short: null, value: null, description: 'run all scripts in one transaction' },
+  exclude: { short: null, value: 'name;…', description: 'leave out these objects; * and ? are wildcards' },
+  kinds: { short: null, value: 'kind,…', description: 'only objects of these kinds, such as table,view' },
+  'no-drops': { short: null, value: null, description: 'drop nothing that the other schema does not have' },
   all: { short: null, value: null, description: 'also routines without an endpoint, with the reason' },
   'no-owner': { short: null, value: null, description: 'definitions without owners' },
   'no-grants': { short: null, value: null, description: 'definitions without privileges' },
 };
+
+/** The options of each command that connects. */
+export const connectionParts = ['host', 'port', 'dbname', 'username'] as const;
+
+export function selectedParts(selected: ReadonlyMap<OptionName, string>): ConnectionParts {
+  return Object.fromEntries(
+    connectionParts.flatMap((name) => (selected.has(name) ? [[name, selected.get(name)]] : [])),
+  );
+}

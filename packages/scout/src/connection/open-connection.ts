@@ -14,7 +14,7 @@ import { untilAborted } from '../process/interruption.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { type ConnectionName, serverText } from './connection-name.ts';
 import { offerSettingsFile, promptConnection, promptPassword } from './prompt-connection.ts';
-import { connectionName, selectConnection } from './select-connection.ts';
+import { type ConnectionParts, connectionName, selectConnection } from './select-connection.ts';
 import type { Settings } from './settings.ts';
 
 export interface ConnectionChoice {
@@ -23,6 +23,8 @@ export interface ConnectionChoice {
   readonly signal: AbortSignal;
   /** The value of `--connection`. */
   readonly selected: string | null;
+  /** The values of `-h`, `-p`, `-d` and `-U`. */
+  readonly parts: ConnectionParts;
   readonly settings: Settings;
 }
 
@@ -74,8 +76,8 @@ function isLost(error: unknown): error is Error {
     : false;
 }
 
-async function openConnection({ process, selected, settings }: ConnectionChoice): Promise<Connection> {
-  const found = selectConnection(selected, settings, process.environment);
+async function openConnection({ process, selected, parts, settings }: ConnectionChoice): Promise<Connection> {
+  const found = selectConnection(selected, settings, process.environment, parts);
   if (found !== null) return connect(found.settings, process);
   if (!process.isInteractive) {
     throw new UsageError('no database is named; pass --connection=postgres://user@host:5432/name, or set PGDATABASE');
@@ -90,17 +92,25 @@ async function connect(settings: ConnectionSettings, process: ProcessContext): P
   const name = connectionName(settings);
   const complete = { applicationName: 'pgscout', ...settings, database: name.database, user: name.user };
   try {
-    return { client: await openClient(complete), name, settings: complete };
+    return await opened(complete, name);
   } catch (error) {
     if (!needsPassword(error, settings) || !process.isInteractive) throw failure(error, name);
   }
   const password = await promptPassword(process, name);
   try {
-    const settingsWithPassword = { ...complete, password };
-    return { client: await openClient(settingsWithPassword), name, settings: settingsWithPassword };
+    return await opened({ ...complete, password }, name);
   } catch (error) {
     throw failure(error, name);
   }
+}
+
+/** Of several servers, later connections and the client tools use the one that was chosen. */
+async function opened(settings: ConnectionSettings, name: ConnectionName): Promise<Connection> {
+  const client = await openClient(settings);
+  const { furtherServers, ...own } = settings;
+  if (furtherServers === undefined) return { client, name, settings };
+  const { host, port } = client;
+  return { client, name: { ...name, host, port }, settings: { ...own, host, port } };
 }
 
 /** Whether the server wants a password, and the connection has none. */

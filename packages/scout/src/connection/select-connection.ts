@@ -5,6 +5,7 @@ import { UsageError } from '../process/errors.ts';
 import { nearest } from '../process/nearest.ts';
 import type { Environment } from '../process/process-context.ts';
 import type { ConnectionName } from './connection-name.ts';
+import { serviceUrl, takeService } from './service-file.ts';
 import type { Settings } from './settings.ts';
 
 export interface SelectedConnection {
@@ -12,6 +13,9 @@ export interface SelectedConnection {
   readonly origin: string;
   readonly settings: ConnectionSettings;
 }
+
+/** The options of PostgreSQL's tools: `-h`, `-p`, `-d` and `-U`. */
+export type ConnectionParts = Readonly<Partial<Record<'host' | 'port' | 'dbname' | 'username', string>>>;
 
 /**
  * Returns the selected connection, completed by the PG* variables; null when no source names one.
@@ -21,14 +25,57 @@ export function selectConnection(
   selected: string | null,
   settings: Settings,
   environment: Environment,
+  parts: ConnectionParts = {},
 ): SelectedConnection | null {
-  if (selected !== null) return fromCommandLine(selected, settings, environment);
+  if (selected !== null) return withParts(fromCommandLine(selected, settings, environment), parts);
+  // As with psql, settings files have no part in these.
+  if (Object.keys(parts).length > 0) return fromParts(parts, environment);
+  if ((environment['PGSERVICE'] ?? '') !== '') return parsed('postgres:///', 'PGSERVICE', environment);
   const databaseUrl = environment['DATABASE_URL'] ?? '';
   if (databaseUrl !== '') return parsed(databaseUrl, 'DATABASE_URL', environment);
   const name = defaultName(settings);
   if (name !== null) return named(name, settings, environment);
   const variables = ['PGHOST', 'PGPORT', 'PGDATABASE'].filter((variable) => (environment[variable] ?? '') !== '');
   return variables.length === 0 ? null : parsed('postgres:///', variables.join(', '), environment);
+}
+
+const partKeys = { host: 'host', port: 'port', dbname: 'dbname', username: 'user' } as const;
+
+function partsUrl(parts: ConnectionParts): string {
+  const pairs = Object.entries(parts).map(
+    ([name, value]) => `${partKeys[name as keyof ConnectionParts]}=${encodeURIComponent(value)}`,
+  );
+  return `postgres:///?${pairs.join('&')}`;
+}
+
+/** A database can be a whole connection string, as with psql. */
+function fromParts({ dbname = '', ...others }: ConnectionParts, environment: Environment): SelectedConnection {
+  const isString = dbname.includes('=') || dbname.includes('://');
+  const parts = { ...others, ...(isString || dbname === '' ? {} : { dbname }) };
+  const variables = { ...environment };
+  const names = { host: 'PGHOST', port: 'PGPORT', dbname: 'PGDATABASE', username: 'PGUSER' } as const;
+  // The port of PGPORT is that of -h, too.
+  if (!isString)
+    for (const [name, value] of Object.entries(parts)) variables[names[name as keyof typeof names]] = value;
+  const selected = parsed(isString ? dbname : 'postgres:///', 'the command line', variables);
+  return withParts(selected, parts);
+}
+
+/** Another server replaces all servers of the connection. */
+function withParts(selected: SelectedConnection, parts: ConnectionParts): SelectedConnection {
+  if (Object.keys(parts).length === 0) return selected;
+  try {
+    const { ssl, ...own } = parseConnectionString(partsUrl(parts));
+    const { furtherServers, ...former } = selected.settings;
+    const isSame = parts.host === undefined && parts.port === undefined;
+    const settings = { ...former, ...(isSame && furtherServers !== undefined ? { furtherServers } : {}), ...own };
+    // TLS by default for a remote server.
+    const changesTls = own.host !== undefined && former.ssl === 'disable' && ssl === 'prefer';
+    return { ...selected, settings: changesTls ? { ...settings, ssl } : settings };
+  } catch (error) {
+    if (error instanceof ConnectionStringError) throw new UsageError(`the command line: ${error.message}`);
+    throw error;
+  }
 }
 
 function fromCommandLine(text: string, settings: Settings, environment: Environment): SelectedConnection {
@@ -82,15 +129,27 @@ function substitute(text: string, origin: string, environment: Environment): str
 
 function parsed(text: string, origin: string, environment: Environment): SelectedConnection {
   try {
-    const settings = parseConnectionString(text);
+    const { text: own, service } = takeService(text);
+    const name = service ?? (environment['PGSERVICE'] || null);
+    const url = name === null ? null : serviceUrl(name, environment);
+    const settings = withService(own, url);
     const variables = parseConnectionString(variablesUrl(settings, environment));
     // A host of the variables decides about TLS, unless the connection string does.
-    const ssl = /ssl/i.test(text) ? settings.ssl : variables.ssl;
+    const ssl = /ssl/i.test(`${own}${url ?? ''}`) ? settings.ssl : variables.ssl;
     return { origin, settings: { ...variables, ...settings, ssl } };
   } catch (error) {
     if (error instanceof ConnectionStringError) throw new UsageError(`${origin}: ${error.message}`);
     throw error;
   }
+}
+
+/** The connection string precedes the service, and its host all hosts of the service. */
+function withService(text: string, url: string | null): ConnectionSettings {
+  const own = parseConnectionString(text);
+  if (url === null) return own;
+  const { furtherServers, ...service } = parseConnectionString(url);
+  const further = own.host === undefined && furtherServers !== undefined ? { furtherServers } : {};
+  return { ...service, ...further, ...own, ssl: /ssl/i.test(text) ? own.ssl : service.ssl };
 }
 
 const variableKeys: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import { objectLine } from '../catalog/objects.ts';
 import type { CommandContext } from '../command/command-context.ts';
+import type { Member } from './members.ts';
 import type { Definition, DefinitionOptions } from './read-definitions.ts';
 
 export function definitionOptions(options: CommandContext['options']): DefinitionOptions {
@@ -8,7 +9,7 @@ export function definitionOptions(options: CommandContext['options']): Definitio
 }
 
 /** Returns the definitions, each after a comment with kind and qualified name. */
-export function definitionText(definitions: readonly Definition[]): string {
+export function definitionText(definitions: readonly (Definition | Member)[]): string {
   return definitions
     .map(({ object, statements }) => {
       const header = `-- ${escapeControlCharacters(objectLine(object))}`;

@@ -25,8 +25,7 @@ export function selectObjects(objects: readonly DatabaseObject[], names: readonl
   const found = new Set<DatabaseObject>();
   const missing: string[] = [];
   for (const name of names) {
-    const expression = nameExpression(name);
-    const matches = objects.filter((object) => spellings(object).some((spelling) => expression.test(spelling)));
+    const matches = objects.filter(nameMatcher(name));
     if (matches.length === 0) missing.push(missingMessage(name, objects));
     for (const match of matches) found.add(match);
   }
@@ -35,6 +34,17 @@ export function selectObjects(objects: readonly DatabaseObject[], names: readonl
     (object) => found.has(object) || (object.tableKey !== null && keys.has(object.tableKey)),
   );
   return { objects: selected, missing };
+}
+
+/** What the spellings of a name are made of. */
+export type NamedObject = Pick<DatabaseObject, 'schema' | 'table' | 'name' | 'signature' | 'qualifiedName'> & {
+  readonly kind: string;
+};
+
+/** Returns whether an object has the name. */
+export function nameMatcher(name: string): (object: NamedObject) => boolean {
+  const expression = nameExpression(name);
+  return (object) => spellings(object).some((spelling) => expression.test(spelling));
 }
 
 function nameExpression(name: string): RegExp {
@@ -48,7 +58,7 @@ function nameExpression(name: string): RegExp {
 /** The schema of a qualified name, with its dot. */
 const firstPart = /^(?:"(?:[^"]|"")*"|[^".]+)\./;
 
-function spellings(object: DatabaseObject): readonly string[] {
+function spellings(object: NamedObject): readonly string[] {
   const { schema, table, name, signature, qualifiedName } = object;
   const path = [...(schema === null ? [] : [schema]), ...(table === null ? [] : [table])];
   const plain = [...path, name].join('.');

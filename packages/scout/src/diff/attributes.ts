@@ -19,6 +19,8 @@ export interface Comparison {
   readonly options: DefinitionOptions;
   /** Whether the object is compared. */
   readonly isSelected: (object: DatabaseObject) => boolean;
+  /** Whether what only the current schema has is dropped. */
+  readonly hasDrops: boolean;
 }
 
 /** @param lost the targets whose comments went with dropped elements */

@@ -1,42 +1,34 @@
-/** `pgscout --diff <other connection> [name;…]`: the statements that give a database the schema of another one. */
+/** `pgscout --diff <other schema> [name;…]`: the statements that give a database the schema of another one. */
 import type { CommandContext } from '../command/command-context.ts';
-import { type DatabaseObject, objectLine } from '../catalog/objects.ts';
-import { CommandError, UsageError } from '../process/errors.ts';
-import type { ConnectionName } from '../connection/connection-name.ts';
+import { UsageError } from '../process/errors.ts';
 import { definitionOptions } from '../ddl/definition-text.ts';
-import { selectObjects, splitNames } from '../ddl/select-objects.ts';
+import { splitNames } from '../ddl/select-objects.ts';
 import { printJson } from '../output/print-json.ts';
 import { diffText, equalText, toJson } from './diff-text.ts';
 import { planChanges } from './plan.ts';
-import { readSchema, type Schema } from './read-schema.ts';
+import { selectChanges } from './select-changes.ts';
+import { readSides, versionNotes } from './read-sides.ts';
 
-interface Side {
-  readonly schema: Schema;
-  readonly name: ConnectionName;
-}
+/** The exit code of `--exit-code`. 1 is a failure, and 2 a wrong command line. */
+const differentCode = 3;
 
-/** Prints the changes, or a message on the standard error when there are none. The exit code is 0 in both cases. */
-export async function runDiff({
-  process,
-  operands,
-  options,
-  progress,
-  withConnection,
-}: CommandContext): Promise<number> {
+/** Prints the changes, or a message on the standard error when there are none. */
+export async function runDiff(context: CommandContext): Promise<number> {
+  const { process, operands, options } = context;
   const [other, ...texts] = operands;
-  if (other === undefined) throw new UsageError('--diff: needs a connection, as in --diff=production');
+  if (other === undefined)
+    throw new UsageError('--diff: needs another schema, as in --diff=production or --diff schema.sql');
   const names = splitNames(texts);
-  const read = (selected?: string): Promise<Side> =>
-    withConnection(async ({ client, name }) => ({ schema: await readSchema(client, progress), name }), selected);
-  // One after the other: both can ask for a password.
-  const current = await read();
-  const wanted = await read(other);
+  const sides = await readSides(context, other);
+  const [current, wanted] = sides;
+  const { notes, ...selection } = selectChanges([current.schema, wanted.schema], names, options);
   const plan = planChanges({
     current: current.schema,
     wanted: wanted.schema,
     options: definitionOptions(options),
-    isSelected: selectByName([current.schema, wanted.schema], names),
+    ...selection,
   });
+  for (const note of [...versionNotes(sides), ...notes]) process.stderr.write(`note: ${note}\n`);
   if (options.has('json'))
     printJson(
       process,
@@ -46,20 +38,5 @@ export async function runDiff({
     process.stdout.write(diffText(plan, { from: current, to: wanted }));
   }
   if (plan.changes.length === 0) process.stderr.write(equalText(plan));
-  return 0;
-}
-
-/**
- * Returns whether an object of one of the databases has one of the names; without names, all objects have.
- * @throws CommandError for names that no object of the databases has
- */
-function selectByName(schemas: readonly Schema[], names: readonly string[]): (object: DatabaseObject) => boolean {
-  if (names.length === 0) return () => true;
-  const all = schemas.map(({ objects }) => [...objects.values()]);
-  const { missing } = selectObjects(all.flat(), names);
-  if (missing.length > 0) throw new CommandError(missing.join('\n'));
-  // A table of one database must not select the triggers of the other by its oid.
-  const selected = all.flatMap((objects) => selectObjects(objects, names).objects);
-  const lines = new Set(selected.map((object) => objectLine(object)));
-  return (object) => lines.has(objectLine(object));
+  return options.has('exit-code') && plan.changes.length > 0 ? differentCode : 0;
 }

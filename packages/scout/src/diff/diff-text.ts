@@ -1,7 +1,6 @@
 /** The changes as a script, and as JSON. */
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import { objectLine } from '../catalog/objects.ts';
-import { type ConnectionName, serverText } from '../connection/connection-name.ts';
 import { visibleSql } from '../ddl/sql-text.ts';
 import type { Change, Note, Statement } from './change.ts';
 import type { Plan } from './plan.ts';
@@ -10,7 +9,8 @@ import type { Schema } from './read-schema.ts';
 
 interface Side {
   readonly schema: Schema;
-  readonly name: ConnectionName;
+  /** Such as `database "shop" on db:5432`. */
+  readonly title: string;
 }
 
 interface Sides {
@@ -34,8 +34,8 @@ export function diffText({ changes, notes }: Plan, { from, to }: Sides): string 
     changes.filter((change) => change.isTransactional === isTransactional),
   );
   return [
-    comment(`The statements give the ${describe(from.name)}`),
-    comment(`the schema of the ${describe(to.name)}.`),
+    comment(`The statements give the ${from.title}`),
+    comment(`the schema of the ${to.title}.`),
     ...notes.map((note) => comment(`Note: ${note}`)),
     `\n${preamble}`,
     ...alone!.map((change) => changeText(change, from.schema.version)),
@@ -43,10 +43,6 @@ export function diffText({ changes, notes }: Plan, { from, to }: Sides): string 
     ...together!.map((change) => changeText(change, from.schema.version)),
     ...(together!.length === 0 ? [] : ['\nCOMMIT;\n']),
   ].join('');
-}
-
-function describe(name: ConnectionName): string {
-  return `database ${JSON.stringify(name.database)} on ${serverText(name)}`;
 }
 
 function comment(text: string): string {

@@ -1,6 +1,7 @@
 /** The changes that turn one schema into another, in an order in which they can be run. */
 import { objectLine } from '../catalog/objects.ts';
 import { type Omission, omissionNote } from '../catalog/omissions.ts';
+import { CommandError } from '../process/errors.ts';
 import { orderItems } from '../ddl/order.ts';
 import { type Affected, findAffected } from './affected.ts';
 import { addedLabels } from './alter-item.ts';
@@ -38,6 +39,7 @@ export function planChanges(all: Comparison): Plan {
   const before = elementsOf(current);
   const after = new Map(elementsOf(wanted).map((element) => [element.identity, element]));
   const { graph, affected, unpacked } = planAffected(comparison, before, after);
+  if (!comparison.hasDrops) checkKept(affected, after);
   const drops = orderDrops(graph, affected, unpacked);
   const late = renameLateDrops(drops.last, current, wanted);
   const remaining = new Map(
@@ -68,6 +70,18 @@ export function planChanges(all: Comparison): Plan {
       ...missingRoleNotes(planned, comparison),
     ],
   };
+}
+
+/** @throws CommandError for what only the current schema has, and a change would drop: it could not be created again */
+function checkKept({ dropped }: Affected, after: Elements): void {
+  const lost = [...dropped].filter(
+    ({ identity, object }) => !after.has(identity) && object.kind !== 'DEFAULT PRIVILEGES',
+  );
+  const lines = [...new Set(lost.map(({ object }) => objectLine(object)))];
+  if (lines.length === 0) return;
+  throw new CommandError(
+    `--no-drops: a change needs to drop what the other schema does not have: ${lines.join(', ')}; leave the changed objects out with --exclude, or drop these first`,
+  );
 }
 
 /** Returns what one of the users may not read; subscriptions and members of extensions are not compared. */
@@ -111,11 +125,12 @@ function planAffected(
 function selectedElements(
   graph: ElementGraph,
   after: ReadonlyMap<string, Element>,
-  { isSelected }: Comparison,
+  { isSelected, hasDrops }: Comparison,
 ): Affected {
   const { dropped, retyped } = changedElements(graph, after);
+  const isKept = ({ identity }: Element): boolean => !hasDrops && !after.has(identity);
   const select = (elements: ReadonlySet<Element>): ReadonlySet<Element> =>
-    new Set([...elements].filter(({ object }) => isSelected(object)));
+    new Set([...elements].filter((element) => isSelected(element.object) && !isKept(element)));
   return { dropped: select(dropped), retyped: select(retyped) };
 }
 

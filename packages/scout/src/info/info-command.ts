@@ -9,6 +9,7 @@ import { CommandError, UsageError } from '../process/errors.ts';
 import type { Environment } from '../process/process-context.ts';
 import { version } from '../command/version.ts';
 import { connectionUrl } from '../connection/connection-name.ts';
+import { selectedParts } from '../command/options.ts';
 import { selectConnection } from '../connection/select-connection.ts';
 import type { Settings } from '../connection/settings.ts';
 import { printJson } from '../output/print-json.ts';
@@ -57,7 +58,9 @@ export async function runInfo(context: CommandContext): Promise<number> {
 async function connectionInfo(context: CommandContext, settings: Settings): Promise<ConnectionInfo> {
   const none = { url: null, origin: null, server: null, error: null };
   try {
-    const selected = selectConnection(context.options.get('connection') ?? null, settings, context.process.environment);
+    const { options, process } = context;
+    const parts = selectedParts(options);
+    const selected = selectConnection(options.get('connection') ?? null, settings, process.environment, parts);
     if (selected === null) return none;
     const { origin } = selected;
     return await context.withConnection(async ({ client, name }) => {

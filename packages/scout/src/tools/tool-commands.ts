@@ -12,25 +12,33 @@ export function runPsql(context: CommandContext): Promise<number> {
   return withTool('psql', context, ({ run }) => run(context.operands));
 }
 
-/** `--execute <file|folder|sql>`: stops at the first error. The files of a folder run in the order of their names. */
+/**
+ * `--execute <file|folder|sql|->`: stops at the first error. The files of a folder run in the order of their names; `-` is the
+ * standard input.
+ */
 export async function runExecute(context: CommandContext): Promise<number> {
-  const { operands, process, progress } = context;
+  const { operands, options, process, progress } = context;
   const text = operands.join(' ');
-  const files = await scriptFiles(process.workingDirectory, text);
+  const files = text === '-' ? ['-'] : await scriptFiles(process.workingDirectory, text);
   const scripts = files === null ? [['-c', text]] : files.map((file) => ['-f', file]);
+  // One run of psql is one transaction of all files.
+  const runs = options.has('single-transaction') ? [['--single-transaction', ...scripts.flat()]] : scripts;
   // One script alone can use the terminal, such as a pager.
-  const outputs = progress.isShown && scripts.length > 1 ? 'through' : 'direct';
+  const outputs = progress.isShown && runs.length > 1 ? 'through' : 'direct';
   return withTool('psql', context, async ({ run }) => {
-    for (const [index, script] of scripts.entries()) {
-      if (scripts.length > 1) progress.show(`${index + 1} of ${scripts.length}: ${basename(script[1]!)}`);
+    for (const [index, script] of runs.entries()) {
+      if (runs.length > 1) progress.show(`${index + 1} of ${runs.length}: ${basename(script[1]!)}`);
       // One after the other: later scripts may need earlier ones.
       const code = await run(['-X', '-v', 'ON_ERROR_STOP=1', ...script], outputs);
       if (code === interruptedCode) return code;
-      if (code !== 0)
-        throw new CommandError(`psql failed with exit code ${code}${script[0] === '-f' ? ` in ${script[1]}` : ''}`);
+      if (code !== 0) throw new CommandError(`psql failed with exit code ${code}${failedFile(script)}`);
     }
     return 0;
   });
+}
+
+function failedFile([option, file]: readonly string[]): string {
+  return option === '-f' && file !== '-' ? ` in ${file}` : '';
 }
 
 /** Returns the files of a folder or the file; null for SQL. */

@@ -11,10 +11,9 @@ import { CommandError, UsageError } from '../process/errors.ts';
 import { systemSchema } from '../ddl/definitions/member-privileges.ts';
 import { definitionOptions, definitionText } from '../ddl/definition-text.ts';
 import { type Definition, readDefinitions } from '../ddl/read-definitions.ts';
+import { indexFile, indexPaths } from '../schema-files/tree-index.ts';
 import { filePaths } from './file-paths.ts';
 
-/** The list of the files. It tells which files of the folder belong to this command. */
-const indexFile = 'pgscout-tree.txt';
 const filesAtOnce = 100;
 
 /** Writes new and changed definitions, removes the files of dropped objects, and prints the changes. */
@@ -72,8 +71,8 @@ async function writeIndex(folder: string, paths: readonly string[]): Promise<voi
 /** @throws CommandError for a folder with files and without an index: they are those of another program */
 async function readIndex(folder: string, name: string): Promise<readonly string[]> {
   try {
-    const lines = (await readFile(join(folder, indexFile), 'utf8')).split(/\r?\n/);
-    return lines.filter((path) => path !== '' && resolve(folder, path).startsWith(`${folder}${sep}`));
+    const paths = indexPaths(await readFile(join(folder, indexFile), 'utf8'));
+    return paths.filter((path) => resolve(folder, path).startsWith(`${folder}${sep}`));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }

@@ -97,3 +97,12 @@ test('escape sequences of names are shown', async () => {
     },
   ]);
 });
+
+test('several words all match, kinds too; wildcards match whole names', async () => {
+  expect((await list('view', 'COUNT')).stdout).toBe('MATERIALIZED VIEW shop.counts\n');
+  expect((await list('film*')).stdout).toBe(
+    'SEQ shop.film_code_seq\nTABLE shop.film\nSTATISTICS shop.film_stats\nRULE shop.film.keep\nTRIGGER shop.film."Film changed"\nPOLICY shop.film.own\n',
+  );
+  expect((await list('table f?lm')).stdout).toBe('TABLE shop.film\n');
+  expect(await list('filmx*')).toEqual({ code: 1, stdout: '', stderr: 'pgscout: no object matches "filmx*"\n' });
+});

@@ -8,7 +8,7 @@ import { startPostgres } from '@pgway/embedded';
 import { freshDatabase, packageOfMajor, serverVersion, useDatabase } from '@pgway/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
-import { build, runProgram } from '../support/program.ts';
+import { bin, build, runProgram } from '../support/program.ts';
 
 const version = /\(PostgreSQL\) (\d+)/.exec(spawnSync('pg_dump', ['--version']).stdout?.toString() ?? '')?.[1];
 if (version === undefined) console.log('skipped: psql and pg_dump are not installed');
@@ -55,6 +55,23 @@ describe.runIf(version !== undefined)('with psql', () => {
     });
   });
 });
+
+test.runIf(version !== undefined)(
+  '--execute - runs the standard input; --single-transaction is one of all files',
+  async () => {
+    const folder = await folderWith({ 'a.sql': 'create table a ();', 'b.sql': 'select 1/0;' });
+    const argv = [bin, '--execute', '-', '-c', database.connectionString];
+    const { status, stdout } = spawnSync(process.execPath, argv, {
+      input: 'select count(*) from film where id < 3 \\g (format=unaligned tuples_only)',
+    });
+    expect([status, stdout.toString()]).toEqual([0, '2\n']);
+    expect((await run(['--execute', '.', '--single-transaction'], folder)).code).toBe(1);
+    expect(await database.query(`select to_regclass('a') as a`)).toEqual([{ a: null }]);
+    await writeFile(join(folder, 'b.sql'), 'create table b ();');
+    expect((await run(['--execute', '.', '--single-transaction'], folder)).code).toBe(0);
+    expect(await database.query(`select to_regclass('b')::text as b`)).toEqual([{ b: 'b' }]);
+  },
+);
 
 describe.runIf(version !== undefined && Number(version) >= serverVersion())('with a pg_dump that is new enough', () => {
   test.each(['shop.dump', 'shop.sql'])('--backup and --restore of %s', async (file) => {

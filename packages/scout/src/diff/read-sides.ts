@@ -1,0 +1,68 @@
+/** Reads the two schemas that are compared: those of databases, or of files that are loaded into a scratch database. */
+import type { CommandContext } from '../command/command-context.ts';
+import { serverText } from '../connection/connection-name.ts';
+import { namesFiles, readSchemaFiles, type SchemaFiles } from '../schema-files/read-schema-files.ts';
+import { type ScratchServer, withScratchServer } from '../schema-files/scratch-server.ts';
+import { withLoadedFiles } from '../schema-files/with-loaded-files.ts';
+import { readSchema, type Schema } from './read-schema.ts';
+
+export interface Side {
+  readonly schema: Schema;
+  /** Such as `database "shop" on db:5432`, or `file "schema.sql"`. */
+  readonly title: string;
+  readonly isLoaded: boolean;
+}
+
+/** Returns the side of `--connection`, which can be files too, and the other one. */
+export async function readSides(context: CommandContext, other: string): Promise<readonly [Side, Side]> {
+  const { options } = context;
+  // Files that cannot be read are reported before a database is asked.
+  const sources = [await findFiles(context, options.get('connection')), await findFiles(context, other)] as const;
+  // The connection of the command line is the default, with its host, port, database and user.
+  const selected = [undefined, other] as const;
+  const readAll = async (server: ScratchServer | null): Promise<readonly [Side, Side]> => {
+    // One after the other: both can ask for a password.
+    const read = (index: 0 | 1): Promise<Side> => {
+      const files = sources[index];
+      return files === null ? readDatabase(context, selected[index]) : loadFiles(context, server!, files);
+    };
+    return [await read(0), await read(1)];
+  };
+  if (sources[0] === null && sources[1] === null) return readAll(null);
+  return withScratchServer(context, readAll);
+}
+
+/** Returns null for a connection. */
+async function findFiles({ process, settings }: CommandContext, text: string | undefined): Promise<SchemaFiles | null> {
+  if (text === undefined || (await settings()).connections.has(text)) return null;
+  return (await namesFiles(text, process)) ? readSchemaFiles(text, process) : null;
+}
+
+function readDatabase({ progress, withConnection }: CommandContext, selected: string | undefined): Promise<Side> {
+  return withConnection(
+    async ({ client, name }) => ({
+      schema: await readSchema(client, progress),
+      title: `database ${JSON.stringify(name.database)} on ${serverText(name)}`,
+      isLoaded: false,
+    }),
+    selected,
+  );
+}
+
+function loadFiles(context: CommandContext, server: ScratchServer, files: SchemaFiles): Promise<Side> {
+  return withLoadedFiles(server, files, context, async (client) => ({
+    schema: await readSchema(client, context.progress),
+    title: files.title,
+    isLoaded: true,
+  }));
+}
+
+/** Servers print some expressions differently: returns a note for files that were loaded on another version than that of the database. */
+export function versionNotes([current, wanted]: readonly [Side, Side]): readonly string[] {
+  if (current.isLoaded === wanted.isLoaded || current.schema.version === wanted.schema.version) return [];
+  const [files, database] = current.isLoaded ? [current, wanted] : [wanted, current];
+  return [
+    `the files were loaded on PostgreSQL ${files.schema.version}, and the database has ${database.schema.version}: expressions can ` +
+      `appear as changed; --scratch names a server of version ${database.schema.version}`,
+  ];
+}
