@@ -3,7 +3,7 @@
  * groups. With `--check`, it writes nothing and fails for a file that is not up to date.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -79,7 +79,7 @@ function importsOf({ options }) {
 function importLines(folder, groups, folderOf) {
   const modules = new Map();
   for (const [name, from] of groups.flatMap(importsOf)) {
-    const path = from === '' ? pathTo(folder, folderOf.get(name)) : from;
+    const path = from === '' ? pathTo(folder, folderOf.get(name)) : pathOfType(folder, from);
     if (path !== null) modules.set(path, new Set([...(modules.get(path) ?? []), name]));
   }
   return [...modules]
@@ -87,11 +87,21 @@ function importLines(folder, groups, folderOf) {
     .map(([path, names]) => `import type { ${[...names].toSorted(byText).join(', ')} } from '${path}';`);
 }
 
+/** Options of another package have paths of its files, whose types the core exports. */
+function pathOfType(folder, path) {
+  return !path.startsWith('.') || existsSync(join(folder, path)) ? path : '@pgway/core';
+}
+
 /** Returns the path of the interfaces of another folder; null for the same one. */
 function pathTo(folder, other) {
   if (folder === other) return null;
+  if (packageOf(folder) !== packageOf(other)) return '@pgway/core';
   const path = relative(folder, join(other, generatedName)).replaceAll('\\', '/');
   return path.startsWith('.') ? path : `./${path}`;
+}
+
+function packageOf(folder) {
+  return libraries.find((library) => !relative(packageFolder(library), folder).startsWith('..'));
 }
 
 function fileText(folder, groups, folderOf) {

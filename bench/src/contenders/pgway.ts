@@ -1,3 +1,4 @@
+import { postgrestSource } from '@pgway/postgrest';
 import { createGateway, crudSource, type GatewayOptions } from '@pgway/core';
 
 import type { ListeningServer, ContenderSettings } from './contender.ts';
@@ -27,9 +28,8 @@ export async function startPgwayTables({ connectionString, pool }: ContenderSett
 
 /** Authors and books in the dialect of PostgREST. */
 export async function startPgwayRelated({ connectionString, pool }: ContenderSettings): Promise<ListeningServer> {
-  const tables = crudSource({
-    dialect: 'postgrest',
-    postgrest: { path: '/api/bench' },
+  const tables = postgrestSource({
+    path: '/api/bench',
     includeNames: ['author', 'book'],
     commentsMode: 'parseAll',
   });

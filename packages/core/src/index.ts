@@ -29,6 +29,15 @@ export {
   type RoutineDefinition,
   type TypeName,
 } from './gateway/define-routine.ts';
+export type {
+  BodyReader,
+  Dialect,
+  ProblemFormat,
+  RoutedRequest,
+  ShownMembers,
+  UnknownResources,
+} from './ports/dialect.ts';
+export type { RequestInput } from './ports/request-input.ts';
 export type { EndpointSource } from './gateway/endpoint-source.ts';
 export type { GatewayOptions, ResolvedOptions } from './gateway/options/options.ts';
 export type {
@@ -235,7 +244,7 @@ export { type HostProblemDetails, Problem, type ProblemCode, type ProblemDetails
 export type { ByteSink, ByteSource, Handle, ReusableMemory, StreamResponse, WholeResponse } from './http/response.ts';
 export { memoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts';
 export { memoryRateLimits, type MemoryRateLimitOptions } from './rate-limits/memory-store.ts';
-export type { CrudOptions, CrudType, ListingLimits, PostgrestOptions } from './tables/crud-options.ts';
+export type { CrudOptions, CrudType, ListingLimits } from './tables/crud-options.ts';
 export { crudSource, type CrudSource } from './tables/crud-source.ts';
 export type { LogOptions } from './logging/options.ts';
 export { OptionsError, StartError } from './gateway/start-error.ts';

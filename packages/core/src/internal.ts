@@ -23,6 +23,7 @@ export { TopicListeners } from './broadcast/topic-listeners.ts';
 export { display } from './endpoints/diagnostic.ts';
 export { fieldErrorCodes } from './endpoints/endpoint.ts';
 export { groupBy } from './endpoints/group-by.ts';
+export { buildCall, findMissingArgument } from './endpoints/statement.ts';
 export { negotiatesLargeNumbers, withLargeNumberTexts } from './endpoints/large-numbers.ts';
 export { endpointDefaults } from './endpoints/options.ts';
 export { type BatchCommand, type BatchCommandOptions, openBatchCommand } from './gateway/batch-command.ts';
@@ -32,6 +33,9 @@ export { runStatements } from './gateway/run-statements.ts';
 export type { SingleConnectionOptions } from './gateway/single-connection.ts';
 export { compileHostPattern, type HostMatcher } from './gateway/tenants/tenant-name.ts';
 export { clientNetwork } from './http/client-network.ts';
+export { JsonError, readJson, truncateKey } from './http/json-reader.ts';
+export { type JsonSlice, readElements, readMembers } from './http/json-slice.ts';
+export { parseQueryString } from './http/query-string.ts';
 export { logObserver } from './logging/log-observer.ts';
 export { errorToLoginOutcome } from './ports/ports.ts';
 export { arrayLiteral, recordLiteral } from './postgres/literal.ts';
@@ -84,6 +88,11 @@ export {
   jwtOptions,
   loginRateLimitOptions,
 } from './auth-schemes/options.ts';
+export { filterValues } from './catalog/filters.sql.ts';
+export { readFingerprint } from './catalog/fingerprint.ts';
+export { parseJsonObject, readArray, readBoolean, readText } from './catalog/json-object.ts';
+export { queryCatalog } from './catalog/query-catalog.ts';
+export { displayIdentifier, quoteIdentifier, quoteLiteral } from './catalog/quote.ts';
 export { filterOptions } from './catalog/options.ts';
 export { tableOperations } from './catalog/table.ts';
 export { endpointFormOptions } from './endpoints/form-options.ts';
@@ -105,5 +114,27 @@ export { readReplicasOptions } from './gateway/options/read-replica-options.ts';
 export { tenantOptions } from './gateway/options/tenant-options.ts';
 export { uploadOptions } from './gateway/options/upload-options.ts';
 export { logOptions } from './logging/options.ts';
-export { crudOptions, listingLimits } from './tables/crud-options.ts';
+export { crudOptions, listingLimits, type ResolvedCrudOptions, resolveCrudOptions } from './tables/crud-options.ts';
+export type { Table } from './tables/decode-table.ts';
+export { toParameter, toRoutine } from './tables/operations.ts';
+export {
+  type ComparisonCondition,
+  type Condition,
+  isState,
+  type Operand,
+  states,
+  writeConditions,
+  writeOperand,
+  writeWhere,
+} from './tables/parts/condition.ts';
+export { conflictSql } from './tables/parts/conflict.ts';
+export { type Operation, resolveOperation, standardOperator } from './tables/parts/operation.ts';
+export { type Order, writeOrder } from './tables/parts/order.ts';
+export { type Page, type RowCount, writePage } from './tables/parts/page.ts';
+export { sql, SqlText, text } from './tables/parts/sql-text.ts';
+export { listColumnParameters, requireTable, rowAlias } from './tables/provided-columns.ts';
+export { listRoutines, readTables, resolveFilters } from './tables/read-tables.ts';
+export { tablesSql } from './tables/tables.sql.ts';
+export { viewEntriesSql } from './tables/view-entries.sql.ts';
+export { type CsvRecord, MalformedCsv, readCsv } from './uploads/csv-reader.ts';
 export { csvUploadOptions, defaultUploadHandlerOptions, fileSystemUploadOptions } from './uploads/options.ts';

@@ -37,7 +37,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     },
     broadcast: { modules: ['postgres', 'ports', 'auth-schemes'], packages: ['node'] },
     tables: {
-      modules: ['postgres', 'http', 'validation', 'catalog', 'endpoints', 'ports', 'uploads'],
+      modules: ['postgres', 'http', 'validation', 'catalog', 'endpoints', 'ports'],
       packages: [],
     },
     logging: { modules: ['validation', 'endpoints', 'ports'], packages: [] },
@@ -154,21 +154,8 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
   },
   tables: {
     postgres: ['postgres/port.ts', 'postgres/literal.ts'],
-    endpoints: [
-      'endpoints/deriving-source.ts',
-      'endpoints/endpoint.ts',
-      'endpoints/group-by.ts',
-      'endpoints/named-type.ts',
-      'endpoints/statement.ts',
-    ],
-    http: [
-      'http/conditional-request.ts',
-      'http/json-reader.ts',
-      'http/json-slice.ts',
-      'http/profile.ts',
-      'http/query-string.ts',
-    ],
-    uploads: ['uploads/csv-reader.ts'],
+    endpoints: ['endpoints/endpoint.ts', 'endpoints/statement.ts'],
+    http: ['http/conditional-request.ts'],
   },
   logging: { endpoints: ['endpoints/endpoint.ts', 'endpoints/diagnostic.ts', 'endpoints/secret-names.ts'] },
   index: { validation: ['validation/suggestion.ts'], request: ['request/hooks.ts'] },

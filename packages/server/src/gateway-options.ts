@@ -1,5 +1,7 @@
 /** The options of the gateway from the sections of the configuration. */
-import { crudSource, type GatewayOptions, type EndpointSource } from '@pgway/core';
+import { type CrudOptions, crudSource, type EndpointSource, type GatewayOptions } from '@pgway/core';
+import { type PostgrestOptions, postgrestSource, type PostgrestSourceOptions } from '@pgway/postgrest';
+import { postgrestSourceOptions } from '@pgway/postgrest/internal';
 import { redisBroadcast, redisCache } from '@pgway/redis';
 import { authenticationOptions } from './authentication-options.ts';
 import type { Configuration } from './config/schema.ts';
@@ -95,11 +97,18 @@ function cacheOptions({ gateway, redisCache: options }: Configuration): Pick<Gat
 /** Adds tables and views to the sources, or replaces the routines with them. Without a setting, their comment opts in. */
 function addTableSource(
   sources: EndpointSource[],
-  { enabled, routines, ...options }: Configuration['crud'],
+  { enabled, routines, dialect, postgrest, ...options }: Configuration['crud'],
   generalMode: Configuration['gateway']['commentsMode'],
 ): void {
   if (enabled === false || (enabled === null && generalMode === 'ignore')) return;
   const commentsMode = options.commentsMode ?? (enabled === null ? 'onlyWithHttpTag' : null);
   if (!routines) sources.length = 0;
-  sources.push(crudSource({ ...options, commentsMode }));
+  const tables = { ...options, commentsMode };
+  sources.push(dialect === null ? crudSource(tables) : postgrestSource(postgrestOptions({ ...tables, ...postgrest })));
+}
+
+/** Returns the options of tables that the dialect has. */
+function postgrestOptions(options: CrudOptions & PostgrestOptions): PostgrestSourceOptions {
+  const entries = Object.entries(options).filter(([name]) => Object.hasOwn(postgrestSourceOptions.options, name));
+  return Object.fromEntries(entries);
 }

@@ -63,9 +63,6 @@ export interface SessionEffectsLookup {
   statement(sql: string): SessionEffects;
 }
 
-/** A dialect of requests and responses, in which the parameters and the result of an endpoint have no meaning. */
-export type Dialect = 'postgrest';
-
 /** The default method and path of a routine whose comment sets none. */
 export interface DefaultRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -83,8 +80,8 @@ export interface Routine {
   readonly tags?: readonly string[];
   /** Overrides the option of the host. */
   readonly commentsMode?: 'onlyWithHttpTag' | 'parseAll' | 'ignore';
-  /** The dialect of requests and responses. Absent: those of pgway. */
-  readonly dialect?: Dialect;
+  /** The name of the dialect that its source has; the gateway sets it. Absent: parameters and result. */
+  readonly dialect?: string;
   /** The operation on a table or view, whose columns are the parameters. Absent for functions and procedures. */
   readonly table?: TableAccess;
   readonly schema: string;

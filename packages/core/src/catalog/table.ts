@@ -63,22 +63,6 @@ export interface PageLimits {
   readonly maxLimit: number;
 }
 
-/** A table in the dialect of PostgREST. */
-export interface PostgrestTable {
-  /** The path of all tables, without a slash at its end. */
-  readonly path: string;
-  /** What an insert may do with rows that exist. */
-  readonly conflictActions: readonly ('merge' | 'ignore')[];
-  /** Whether an UPDATE without a condition may change every row. */
-  readonly allowUnfilteredUpdate: boolean;
-  /** Whether clients may ask for a rollback. */
-  readonly allowRollback: boolean;
-  /** Whether requests may select aggregates. */
-  readonly allowAggregates: boolean;
-  /** The most rows of a response. */
-  readonly maxRows: number;
-}
-
 /** The table operation of a routine. */
 export interface TableAccess {
   readonly operation: TableOperation;
@@ -92,8 +76,8 @@ export interface TableAccess {
   readonly allowUnfilteredDelete: boolean;
   /** Whether an update or delete by the complete key is refused when it finds no row. */
   readonly requiresRow: boolean;
-  /** The operations of the table in the dialect of PostgREST; absent elsewhere. */
-  readonly postgrest?: PostgrestTable;
+  /** What the dialect of the source needs in the endpoint. */
+  readonly dialectData?: object;
   /** Messages for constraint violations: the comments on the constraints, by `schema.table.constraint`. */
   readonly constraintMessages: Readonly<Record<string, string>>;
 }

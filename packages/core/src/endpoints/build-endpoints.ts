@@ -241,7 +241,7 @@ function reportOutsideDialect(builder: EndpointBuilder): void {
   const key = overrides.idempotency !== null ? 'idempotency' : 'cached';
   if (overrides[key] === null) return;
   const annotation = key === 'cached' ? key : 'idempotent';
-  const message = `${annotation} does not apply to tables in the dialect of PostgREST; remove it`;
+  const message = `${annotation} does not apply to tables in the dialect "${routine.dialect}"; remove it`;
   builder.reportAt(key, 'contradiction', message);
 }
 

@@ -1,5 +1,5 @@
-import type { Dialect, SessionEffects } from '../catalog/routine.ts';
-import type { PageLimits, PostgrestTable, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
+import type { SessionEffects } from '../catalog/routine.ts';
+import type { PageLimits, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
 import type { NamedType } from './named-type.ts';
 
 export type { SessionEffects } from '../catalog/routine.ts';
@@ -122,12 +122,11 @@ export interface TableEndpoint {
   readonly allowUnfilteredDelete: boolean;
   /** Whether a request with the complete key is refused when it finds no row. */
   readonly requiresRow: boolean;
-  /** Absent outside of the dialect of PostgREST. */
-  readonly postgrest?: PostgrestTable;
+  /** What the dialect of the endpoint needs of its source. */
+  readonly dialectData?: object;
 }
 
 /** The requests and responses of an endpoint that are those of another gateway. */
-export type { Dialect } from '../catalog/routine.ts';
 
 /** The positions of the pagination and sorting parameters of a select. */
 export interface Listing extends PageLimits {
@@ -281,7 +280,7 @@ export interface Endpoint {
   /** Null for functions and procedures. */
   readonly table: TableEndpoint | null;
   /** The dialect of its requests and responses, whose query builder reads the query string and the body. Absent: parameters and result. */
-  readonly dialect?: Dialect;
+  readonly dialect?: string;
   /** Messages for constraint violations, by `schema.table.constraint`. */
   readonly constraintMessages: Readonly<Record<string, string>>;
   readonly result: ResultShape;

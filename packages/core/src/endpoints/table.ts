@@ -17,7 +17,7 @@ export function resolveTable(
 ): TableDetails {
   const { table } = builder.routine;
   if (table === undefined) return { parameters, table: null };
-  const hasListing = (builder.overrides.listing ?? table.listing !== null) && table.postgrest === undefined;
+  const hasListing = (builder.overrides.listing ?? table.listing !== null) && builder.routine.dialect === undefined;
   const limits = table.listing ?? table.listingLimits;
   const all = hasListing && table.operation === 'select' ? addListingParameters(parameters, source) : parameters;
   return {
@@ -42,7 +42,7 @@ function createTableEndpoint(
     versioned: table.versioned && listing !== null,
     allowUnfilteredDelete: overrides.allowUnfilteredDelete ?? table.allowUnfilteredDelete,
     requiresRow: table.requiresRow,
-    ...(table.postgrest === undefined ? {} : { postgrest: table.postgrest }),
+    ...(table.dialectData === undefined ? {} : { dialectData: table.dialectData }),
   };
 }
 

@@ -83,7 +83,7 @@ async function checkUnsupportedObjects(
   const hasSource = (name: string): boolean => sources.some((source) => source.name === name);
   if (options.commentsMode === 'ignore' || options.query !== null) return [];
   const found = await readUnsupportedObjects(database, options);
-  const hasTables = hasSource('crud') || hasSource('postgrest');
+  const hasTables = sources.some(({ readsTables }) => readsTables === true);
   const isReported = ({ kind }: UnsupportedObject): boolean => {
     if (kind === 'table') return !hasTables;
     return kind === 'partition' ? hasTables : hasSource('functions');

@@ -11,7 +11,7 @@ import { traceparentLookup } from '../request/trace-context.ts';
 
 /** Makes the pipeline of a database from its services and the endpoints of its schema. */
 export function createPipeline(
-  { endpoints, router, dialectPaths, streamDefinitions, streamRateLimits, logicalNames, constraints }: LoadedEndpoints,
+  { endpoints, router, dialects, streamDefinitions, streamRateLimits, logicalNames, constraints }: LoadedEndpoints,
   { connections, authentication, streams, cache, uploads, rateLimits }: GatewayServices,
   options: ResolvedOptions,
   observe: Observer,
@@ -33,7 +33,7 @@ export function createPipeline(
     traceparent: traceparentLookup(options),
     onSettingLeaked: (endpoint, setting) => observe({ kind: 'setting-leaked', endpoint, setting }),
     router,
-    dialectPaths,
+    dialects,
     streamDefinitions,
     rateLimits: rateLimits.byName,
     streamRateLimits,

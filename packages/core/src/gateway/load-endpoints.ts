@@ -26,10 +26,10 @@ import { validateEndpointChanges, type EndpointChange } from '../endpoints/endpo
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { deepFreeze } from '../endpoints/deep-freeze.ts';
+import { groupBy } from '../endpoints/group-by.ts';
 import { type BuiltInRoute, excludeBuiltInRoutes } from '../endpoints/duplicate-routes.ts';
 import { needsReset, addSessionEffects } from '../endpoints/session-effects.ts';
 import { canUseReplica } from '../endpoints/replica-reads.ts';
-import { listDialectPaths } from '../request/dialect-routes.ts';
 import { createRouter } from '../request/router.ts';
 import type { RateLimits } from './open-rate-limits.ts';
 import type { Uploads } from './open-uploads.ts';
@@ -43,7 +43,7 @@ export interface LoadedEndpoints {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
   readonly router: RequestPipeline['router'];
-  readonly dialectPaths: RequestPipeline['dialectPaths'];
+  readonly dialects: RequestPipeline['dialects'];
   readonly streamDefinitions: RequestPipeline['streamDefinitions'];
   readonly streamRateLimits: RequestPipeline['streamRateLimits'];
   readonly logicalNames: RequestPipeline['logicalNames'];
@@ -194,6 +194,8 @@ function renameSource(source: EndpointSource, name: string): EndpointSource {
       ? {}
       : { fingerprint: (database, options) => source.fingerprint!(database, options) }),
     ...(buildQuery === undefined ? {} : { buildQuery: buildQuery.bind(null) }),
+    ...(source.dialect === undefined ? {} : { dialect: source.dialect }),
+    ...(source.readsTables === undefined ? {} : { readsTables: source.readsTables }),
     endpointsLoaded: (endpoints) => source.endpointsLoaded?.(endpoints),
     deriveEndpoints: (endpoints, routines, includeSchemas) =>
       source.deriveEndpoints?.(endpoints, routines, includeSchemas) ?? [],
@@ -209,7 +211,8 @@ async function readRoutines(
     sources.map(async (source) => {
       const routines = await source.read(main, options);
       const published = routines.filter((routine) => !isIdempotencyRoutine(routine, options.idempotency.schema));
-      return mapInSlices(published, (routine) => ({ ...routine, source: source.name }));
+      const dialect = source.dialect === undefined ? {} : { dialect: source.dialect.name };
+      return mapInSlices(published, (routine) => ({ ...routine, source: source.name, ...dialect }));
     }),
   );
   return read.flat();
@@ -275,14 +278,19 @@ async function compileEndpoints(
 ): Promise<readonly CompiledEndpoint[]> {
   for (const source of sources)
     source.endpointsLoaded?.(endpoints.filter((endpoint) => endpoint.source === source.name));
-  const queryBuilders = new Map(sources.map(({ name, buildQuery }) => [name, buildQuery?.bind(null) ?? null]));
+  const builders = new Map(
+    sources.map(({ name, buildQuery, dialect = null }) => [
+      name,
+      { queryBuilder: buildQuery?.bind(null) ?? null, dialect },
+    ]),
+  );
   const store = idempotencyStore(options.idempotency);
   const comments = indexComments(routines);
   return mapInSlices(endpoints, (endpoint) => {
     // An invalid scheme fails the load, not the first request.
     if (endpoint.basicAuthentication !== null) authentication.access.endpointScheme(endpoint.basicAuthentication);
     return new CompiledEndpoint(endpoint, {
-      queryBuilder: queryBuilders.get(endpoint.source) ?? null,
+      ...builders.get(endpoint.source),
       // The routine of a named connection has its endpoint from the comment in the main database.
       catalogComment: endpoint.connection === null ? comments.get(endpoint.source)?.get(endpoint.id) : undefined,
       uploadHandlers: uploads.handlers,
@@ -335,13 +343,20 @@ async function runEndpointCreated(
 /** Makes the routes of requests and event streams. */
 function indexEndpoints(
   endpoints: readonly CompiledEndpoint[],
-): Pick<LoadedEndpoints, 'router' | 'dialectPaths' | 'streamDefinitions' | 'streamRateLimits'> {
+): Pick<LoadedEndpoints, 'router' | 'dialects' | 'streamDefinitions' | 'streamRateLimits'> {
   return {
     router: createRouter(endpoints),
-    dialectPaths: listDialectPaths(endpoints.map(({ endpoint }) => endpoint)),
+    dialects: listDialects(endpoints),
     streamDefinitions: indexStreams(endpoints),
     streamRateLimits: indexStreamRateLimits(endpoints),
   };
+}
+
+function listDialects(endpoints: readonly CompiledEndpoint[]): LoadedEndpoints['dialects'] {
+  const byDialect = groupBy(endpoints, ({ dialect }) => dialect);
+  return [...byDialect].flatMap(([dialect, own]) =>
+    dialect === null ? [] : [{ dialect, findUnknown: dialect.findUnknown(own.map(({ endpoint }) => endpoint)) }],
+  );
 }
 
 /** A stream of several endpoints has the limit of the first one with a limit. */

@@ -5,6 +5,7 @@ import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import type { Caller, Claim } from './caller.ts';
+import type { Dialect } from './dialect.ts';
 import type { EventLog, LogListener } from './event-log.ts';
 
 export type { ConnectionConfiguration, DataSource, HostClient } from '../postgres/port.ts';
@@ -237,6 +238,10 @@ export type QueryBuilder = (input: QueryInput) => Query | Promise<Query>;
 /** Builds the queries of the endpoints of a source. */
 export interface QuerySource {
   readonly buildQuery: QueryBuilder;
+  /** Whether its endpoints are tables and views. */
+  readonly readsTables?: boolean;
+  /** The dialect of requests and responses of its endpoints. Absent: parameters and result. */
+  readonly dialect?: Dialect;
   /** Called at each load with the endpoints of the source that are published, before their first request. */
   endpointsLoaded(endpoints: readonly Endpoint[]): void;
 }

@@ -1,7 +1,8 @@
 import type { Statement, Value } from '../postgres/port.ts';
 import type { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import { bodyOf, type RequestInput } from './parse/parse-input.ts';
+import { bodyOf } from './parse/parse-input.ts';
+import type { RequestInput } from '../ports/request-input.ts';
 import type { InjectedCall } from './inject.ts';
 import type { Query, RowResponse, ValueSource, Observer } from '../ports/ports.ts';
 

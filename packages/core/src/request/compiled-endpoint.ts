@@ -19,6 +19,7 @@ import {
   compileIdempotency,
   type IdempotencyStore,
 } from './idempotency/compile-idempotency.ts';
+import type { Dialect } from '../ports/dialect.ts';
 import type { QueryBuilder, QueryStatement } from '../ports/ports.ts';
 import { type AvailableHandler, type CompiledHandler, compileHandlers } from './upload/compile-upload.ts';
 import { parseRawTemplate, type RawTemplate, renderRawFormat } from '../response/raw-template.ts';
@@ -60,6 +61,7 @@ export interface Representation {
 
 interface CompileOptions {
   readonly queryBuilder: QueryBuilder | null;
+  readonly dialect: Dialect | null;
   readonly uploadHandlers: ReadonlyMap<string, AvailableHandler>;
   /** Whether the rate limit of the endpoint counts requests by their user. */
   readonly limitsUsers: boolean;
@@ -80,6 +82,8 @@ export class CompiledEndpoint {
   readonly endpoint: Endpoint;
   /** Builds the statement of each request; null: the statement calls a routine. */
   readonly queryBuilder: QueryBuilder | null;
+  /** The dialect of its requests and responses; null: parameters and result. */
+  readonly dialect: Dialect | null;
   /** The credentials of this endpoint alone; null: the gateway's schemes authenticate its callers. */
   readonly endpointScheme: BasicAuthentication | null;
   /** Whether a call, or its rate limit, depends on its caller. */
@@ -123,6 +127,7 @@ export class CompiledEndpoint {
     endpoint: Endpoint,
     {
       queryBuilder = null,
+      dialect = null,
       uploadHandlers = noHandlers,
       limitsUsers = false,
       canUseReplica = false,
@@ -138,6 +143,7 @@ export class CompiledEndpoint {
     this.#canTryPlans = canTryPlans(endpoint);
     this.#sessionEffects = endpoint.sessionEffects ?? noEffects;
     this.queryBuilder = queryBuilder;
+    this.dialect = dialect;
     this.endpointScheme = endpoint.basicAuthentication;
     this.#isPersonal = dependsOnCaller(endpoint);
     this.needsCaller = this.#isPersonal || limitsUsers;

@@ -6,7 +6,7 @@ import { selectDatabase, selectRole } from './call-connection.ts';
 import { statementOf } from './call-steps.ts';
 import { isMissingPrivilege, privilegeHint } from './privilege-hint.ts';
 import { type Constraints, withFieldErrors } from './field-errors.ts';
-import type { RequestInput } from './parse/parse-input.ts';
+import type { RequestInput } from '../ports/request-input.ts';
 import type { Problem } from '../http/problem.ts';
 import { type ProblemContext, toProblem } from './to-problem.ts';
 import type { ExecutableCall, BoundStatement } from './build-query.ts';
@@ -14,7 +14,7 @@ import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import { problemResponse, type ProblemOptions } from './problem-response.ts';
 import { isStale } from './stale-endpoint.ts';
-import { batchStatuses, loginStatuses, toPostgrestStatuses } from './sqlstate.ts';
+import { batchStatuses, loginStatuses } from './sqlstate.ts';
 import type { Caller, ValueSource } from '../ports/ports.ts';
 
 /** The endpoints of the request's route, and the call if one was built. */
@@ -22,7 +22,7 @@ interface FailedRequest {
   /** Null when the error came before the parameters, or a stage of another kind has failed. */
   readonly input: RequestInput | null;
   readonly call: ExecutableCall | null;
-  readonly targets: readonly Pick<CompiledEndpoint, 'endpoint'>[];
+  readonly targets: readonly (Pick<CompiledEndpoint, 'endpoint'> & Partial<Pick<CompiledEndpoint, 'dialect'>>)[];
   /** A JSON pointer to the request within a batch; null: none of them has failed by itself. Absent: the request came alone. */
   readonly pointer?: string | null;
   /** Null or absent: anonymous, or unknown yet. */
@@ -79,7 +79,8 @@ async function findPrivilegeHint(
 
 /** All endpoints of a path have one dialect. */
 function selectFormat({ targets }: Pick<FailedRequest, 'targets'>, options: ProblemOptions): ProblemOptions {
-  return targets[0]?.endpoint.dialect === 'postgrest' ? { ...options, format: 'postgrest' } : options;
+  const dialect = targets[0]?.dialect ?? null;
+  return dialect === null ? options : { ...options, format: dialect.formatProblem };
 }
 
 /** Adds the parameters that the database or the gateway has refused. */
@@ -124,11 +125,12 @@ function problemContext(
 
 function selectStatuses(
   endpoint: Endpoint | null,
-  { caller = null, pointer }: FailedRequest,
+  { caller = null, pointer, targets }: FailedRequest,
   mappedCodes: ProblemContext['statuses'],
 ): ProblemContext['statuses'] {
   if (pointer !== undefined) return batchStatuses(mappedCodes);
-  if (endpoint?.dialect === 'postgrest') return toPostgrestStatuses(mappedCodes, caller === null);
+  const dialect = endpoint === null ? null : targets[0]?.dialect;
+  if (dialect) return dialect.statuses(mappedCodes, caller === null);
   return endpoint?.loginOrLogout?.kind === 'login' ? loginStatuses(mappedCodes) : mappedCodes;
 }
 

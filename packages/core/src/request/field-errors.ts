@@ -3,7 +3,7 @@ import { Problem } from '../http/problem.ts';
 import type { Endpoint, FieldErrorCode } from '../endpoints/endpoint.ts';
 import type { ExecutableCall } from './build-query.ts';
 import { findPointers, keyToPointer } from './field-pointers.ts';
-import type { RequestInput } from './parse/parse-input.ts';
+import type { RequestInput } from '../ports/request-input.ts';
 
 /** A constraint of the database. */
 export interface Constraint {

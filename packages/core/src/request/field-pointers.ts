@@ -1,6 +1,6 @@
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import { isKeyed } from './bind/signature-match.ts';
-import type { RequestInput } from './parse/parse-input.ts';
+import type { RequestInput } from '../ports/request-input.ts';
 
 /** What routines often put around the name of a column to name a parameter. */
 const affixes = /^(?:_?(?:p|in)_(?=.)|_+)|_+$/g;

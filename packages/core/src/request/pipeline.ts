@@ -8,7 +8,7 @@ import type { Constraints } from './field-errors.ts';
 import type { IdempotentContext } from './idempotency/execute-once.ts';
 import type { Hooks } from './hooks.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
-import type { DialectPath } from './dialect-routes.ts';
+import type { DialectPaths } from '../ports/dialect.ts';
 import type { Observer } from '../ports/ports.ts';
 import type { CompiledRateLimit } from './rate-limit/compile-rate-limit.ts';
 import type { ProblemOptions } from './problem-response.ts';
@@ -18,8 +18,8 @@ import type { LoginOptions } from '../auth/login-options.ts';
 /** Endpoints and options that all requests share, made at start. A refresh makes a new pipeline. */
 export interface RequestPipeline extends CachedExecutionContext, IdempotentContext, InjectOptions {
   readonly router: Router<CompiledEndpoint>;
-  /** The paths of endpoints in a dialect, below which unknown paths have its errors. */
-  readonly dialectPaths: readonly DialectPath[];
+  /** The dialects of the endpoints; empty without one. */
+  readonly dialects: readonly DialectPaths[];
   /** Event streams by the path of their requests. */
   readonly streamDefinitions: ReadonlyMap<string, StreamDefinition>;
   /** The rate limits of endpoints and event streams, by name. */

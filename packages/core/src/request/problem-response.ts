@@ -1,10 +1,11 @@
+import type { ProblemFormat, ShownMembers } from '../ports/dialect.ts';
 import { type Problem, type ProblemCode, problemTypes } from '../http/problem.ts';
 import { isMapped } from './sqlstate.ts';
 import { bodilessStatuses, type HeaderList, type WholeResponse } from '../http/response.ts';
 
 export interface ProblemOptions {
-  /** `postgrest`: JSON with code, message, details and hint. */
-  readonly format: 'problem' | 'text' | 'postgrest';
+  /** A function: the format of a dialect. */
+  readonly format: 'problem' | 'text' | ProblemFormat;
   /** Whether responses may quote PostgreSQL's messages and the signatures of routines. */
   readonly showDatabaseMessage: boolean;
   readonly mappedCodes: Readonly<Record<string, number>>;
@@ -20,15 +21,11 @@ export function problemResponse(
   if (bodilessStatuses.has(status)) return { kind: 'whole', status, headers: problem.headers, body: null };
   const hidden = problem.code === 'internal' || (hasDatabaseMessage(problem) && !options.showDatabaseMessage);
   const correlation = correlationId === null ? {} : { correlationId };
-  if (options.format === 'postgrest') {
+  if (typeof options.format === 'function') {
     const shown = hidden ? { ...redactedMembers(problem), detail: undefined } : publicMembers(problem);
-    const response = createResponse(
-      problem,
-      'application/json; charset=utf-8',
-      JSON.stringify({ ...toPostgrest(problem, shown), ...correlation }),
-    );
-    const known = postgrestErrors.get(problem.code);
-    return known === undefined ? response : { ...response, status: known.status };
+    const { status: ownStatus, members } = options.format(problem, shown);
+    const body = JSON.stringify({ ...members, ...correlation });
+    return { ...createResponse(problem, 'application/json; charset=utf-8', body), status: ownStatus };
   }
   return options.format === 'text'
     ? createResponse(
@@ -58,38 +55,6 @@ function createResponse(problem: Problem, contentType: string, body: string): Wh
 function publicMembers(problem: Problem): ShownMembers {
   const { type, title, status, detail, members } = problem;
   return { type, title, status, ...(detail === undefined ? {} : { detail }), ...members };
-}
-
-/** Returns the error as PostgREST has it. The code is an SQLSTATE, a code of PostgREST, or that of the problem. */
-function toPostgrest({ code }: Problem, shown: ShownMembers): object {
-  const { title, detail, details = detail ?? null, hint = null } = shown;
-  return { code: shown.code ?? postgrestErrors.get(code)?.code ?? code, message: title, details, hint };
-}
-
-const unknownFunction = { status: 404, code: 'PGRST202' };
-const invalidBody = { status: 400, code: 'PGRST102' };
-
-/** The status and code of PostgREST for problems of the gateway. */
-const postgrestErrors: ReadonlyMap<string, { readonly status: number; readonly code: string }> = new Map([
-  ['unknown-parameter', unknownFunction],
-  ['missing-parameter', unknownFunction],
-  ['no-matching-signature', unknownFunction],
-  ['ambiguous-signature', { status: 300, code: 'PGRST203' }],
-  ['malformed-json', invalidBody],
-  ['malformed-body', invalidBody],
-  ['body-not-an-object', invalidBody],
-]);
-
-/** The members of a problem that its response shows. */
-interface ShownMembers {
-  readonly type: string;
-  readonly status: number;
-  readonly title: string;
-  readonly detail?: string | undefined;
-  /** SQLSTATE, or a code of PostgREST. */
-  readonly code?: unknown;
-  readonly details?: unknown;
-  readonly hint?: unknown;
 }
 
 function redactedMembers(problem: Problem): ShownMembers {

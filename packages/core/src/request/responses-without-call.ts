@@ -8,7 +8,7 @@ import type { StreamDefinition } from '../events/stream.ts';
 import type { Caller } from '../ports/ports.ts';
 import { findEndpoint, handleError } from './error-handler.ts';
 import type { RequestPipeline } from './pipeline.ts';
-import { unsupportedMethod } from './dialect-routes.ts';
+import type { Dialect } from '../ports/dialect.ts';
 import { type ProblemOptions, problemResponse } from './problem-response.ts';
 import { observeHandled } from './request-observation.ts';
 import { readStreamExecutionId } from '../events/execution-id.ts';
@@ -31,7 +31,10 @@ export async function respondWithoutCall(
       return respondToOtherMethod(request, route.allowed, pipeline);
     case 'unknown-resource':
       observeHandled(pipeline, { request, endpoint: null, caller: null, targets: [] });
-      return { ...problemResponse(route.problem, null, inDialect(pipeline.problemOptions)), isFallback: true };
+      return {
+        ...problemResponse(route.problem, null, inDialect(route.dialect, pipeline.problemOptions)),
+        isFallback: true,
+      };
     case 'stream':
       return respondWithStream(route.definition, { request, limited }, pipeline);
   }
@@ -54,9 +57,10 @@ function respondToOtherMethod(
 ): GatewayResponse {
   const allow = ['allow', allowed.join(', ')];
   if (request.method === 'OPTIONS') return { kind: 'whole', status: 204, headers: allow, body: null, isFallback: true };
-  if (allowed.some((method) => isInDialect(router.match(method, request.path)))) {
-    const refused = unsupportedMethod(request, allow);
-    return { ...problemResponse(refused, null, inDialect(problemOptions)), isFallback: true };
+  const dialect = dialectOf(allowed.map((method) => router.match(method, request.path)));
+  if (dialect !== null) {
+    const refused = dialect.unsupportedMethod(request, allow);
+    return { ...problemResponse(refused, null, inDialect(dialect, problemOptions)), isFallback: true };
   }
   const problem = new Problem('method-not-allowed', {
     detail: `${request.method} is not answered here; try ${allowed.join(', ')}.`,
@@ -65,12 +69,14 @@ function respondToOtherMethod(
   return { ...problemResponse(problem, null, problemOptions), isFallback: true };
 }
 
-function isInDialect(route: RouteResult<CompiledEndpoint>): boolean {
-  return route.kind === 'match' && route.targets[0]!.endpoint.dialect !== undefined;
+function dialectOf(routes: readonly RouteResult<CompiledEndpoint>[]): Dialect | null {
+  for (const route of routes)
+    if (route.kind === 'match' && route.targets[0]!.dialect !== null) return route.targets[0]!.dialect;
+  return null;
 }
 
-function inDialect(options: ProblemOptions): ProblemOptions {
-  return { ...options, format: 'postgrest' };
+function inDialect({ formatProblem }: Dialect, options: ProblemOptions): ProblemOptions {
+  return { ...options, format: formatProblem };
 }
 
 async function respondWithStream(

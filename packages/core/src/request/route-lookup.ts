@@ -1,6 +1,6 @@
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
-import { findUnknownResource, selectProfile, type UnknownResource } from './dialect-routes.ts';
+import type { Dialect, DialectPaths, RoutedRequest } from '../ports/dialect.ts';
 import type { RouteResult } from './router.ts';
 import type { StreamDefinition } from '../events/stream.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
@@ -8,6 +8,15 @@ import type { RequestPipeline } from './pipeline.ts';
 
 /** The methods of an event stream, besides OPTIONS. */
 const streamMethods: readonly string[] = ['GET', 'HEAD'];
+
+/** A path of a dialect that has no endpoint. */
+interface UnknownResource {
+  readonly kind: 'unknown-resource';
+  readonly problem: Problem;
+  readonly dialect: Dialect;
+}
+
+const notFound = { kind: 'not-found' } as const;
 
 /** The candidate endpoints of a request, its event stream, or the reason why there is neither. */
 export type RouteLookup =
@@ -17,18 +26,41 @@ export type RouteLookup =
 
 /** Finds the route of a request. An event stream wins over a path pattern that matches as well. */
 export function lookUpRoute(
-  request: Pick<GatewayRequest, 'method' | 'path' | 'header'>,
-  { streamDefinitions, router, dialectPaths }: Pick<RequestPipeline, 'streamDefinitions' | 'router' | 'dialectPaths'>,
+  request: RoutedRequest,
+  { streamDefinitions, router, dialects }: Pick<RequestPipeline, 'streamDefinitions' | 'router' | 'dialects'>,
 ): RouteLookup {
   const definition = streamDefinitions.get(request.path);
   if (definition === undefined) {
     const route = router.match(request.method, request.path);
-    if (route.kind === 'match') return selectProfile(route, request);
-    return route.kind === 'not-found' && dialectPaths.length > 0 ? findUnknownResource(request, dialectPaths) : route;
+    if (route.kind === 'match') return selectTargets(route, request);
+    return route.kind === 'not-found' ? findUnknownResource(request, dialects) : route;
   }
   if (streamMethods.includes(request.method)) return { kind: 'stream', definition };
   const route = router.match(request.method, request.path);
   return route.kind === 'not-found' ? { kind: 'method-not-allowed', allowed: [...streamMethods, 'OPTIONS'] } : route;
+}
+
+/** Several targets are overloads of a routine, or tables of a dialect, of which the request means one. */
+function selectTargets(
+  route: RouteResult<CompiledEndpoint> & { readonly kind: 'match' },
+  request: RoutedRequest,
+): RouteResult<CompiledEndpoint> {
+  const { targets } = route;
+  const { dialect } = targets[0]!;
+  if (targets.length === 1 || dialect === null) return route;
+  return { ...route, targets: dialect.selectTargets(targets, request) };
+}
+
+function findUnknownResource(
+  request: RoutedRequest,
+  dialects: readonly DialectPaths[],
+): RouteResult<CompiledEndpoint> | UnknownResource {
+  if (request.method === 'OPTIONS') return notFound;
+  for (const { dialect, findUnknown } of dialects) {
+    const problem = findUnknown(request);
+    if (problem !== null) return { kind: 'unknown-resource', problem, dialect };
+  }
+  return notFound;
 }
 
 /** @throws Problem `uri-too-long` */

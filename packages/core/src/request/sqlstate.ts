@@ -27,37 +27,6 @@ export const sqlstateStatuses: Readonly<Record<string, number>> = Object.freeze(
   '57P03': 503, // cannot_connect_now
 });
 
-/** Statuses that PostgREST has for errors of the database, where they differ from those above. */
-const postgrestStatuses: Readonly<Record<string, number>> = {
-  '23503': 409, // foreign_key_violation
-  '23505': 409, // unique_violation
-  '25006': 405, // read_only_sql_transaction
-  '42883': 404, // undefined_function
-  '42P01': 404, // undefined_table
-  '42P17': 500, // invalid_object_definition, such as a policy that refers to itself
-  '55000': 400, // object_not_in_prerequisite_state, such as a view that cannot be written
-  '57014': 500, // query_canceled
-  '0A': 400, // feature_not_supported
-  '20': 400, // case_not_found
-  '21': 400, // cardinality_violation
-  '24': 400, // invalid_cursor_state
-  '34': 400, // invalid_cursor_name
-  '3F': 400, // invalid_schema_name
-  '42': 400, // syntax_error_or_access_rule_violation
-  '54': 400, // program_limit_exceeded: the gateway makes the statements, and clients their size
-};
-
-/**
- * Statuses of an endpoint in the dialect of PostgREST.
- * @param isAnonymous whether a missing privilege may be that of a missing login
- */
-export function toPostgrestStatuses(
-  statuses: Readonly<Record<string, number>>,
-  isAnonymous: boolean,
-): Readonly<Record<string, number>> {
-  return { ...statuses, ...postgrestStatuses, '42501': isAnonymous ? 401 : 403 };
-}
-
 /**
  * Statuses of a batch: its transaction has failed, which a status below 400 would not say. A call that PostgreSQL has cancelled can be sent
  * again.

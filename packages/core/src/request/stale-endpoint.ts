@@ -3,7 +3,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { ExecutableCall } from './build-query.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import { CommandCallbackError } from './hooks.ts';
-import type { RequestInput } from './parse/parse-input.ts';
+import type { RequestInput } from '../ports/request-input.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import type { Caller } from '../ports/ports.ts';
 

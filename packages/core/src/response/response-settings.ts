@@ -7,7 +7,7 @@ import type { RowSink, Statement } from '../postgres/port.ts';
 import { checkHeader } from './response-headers.ts';
 import { readFields } from './rows.ts';
 
-/** The settings, in the order of the statement's columns. PostgREST has the same names. */
+/** The settings, in the order of the statement's columns. */
 export const responseSettingNames = ['response.status', 'response.headers'] as const;
 
 /** Reads the settings after the call, in its transaction. */

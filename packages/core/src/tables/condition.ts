@@ -1,6 +1,6 @@
 import type { Value } from '../postgres/port.ts';
 import { Problem } from '../ports/ports.ts';
-import type { Comparison, Condition, Operand } from './parts/condition.ts';
+import type { ComparisonCondition, Condition, Operand } from './parts/condition.ts';
 import { type ComparisonSymbol, type Operation, resolveOperation } from './parts/operation.ts';
 import { type ColumnParameter, columnReference, invalidParameter, type ProvidedColumn } from './provided-columns.ts';
 
@@ -22,7 +22,7 @@ export function operationOf({ facts, parameter }: ColumnParameter, symbol: Compa
  * Compares a column with a value of its type.
  * @throws Problem `invalid-parameter` for a type without an order
  */
-export function compareColumn(column: ColumnParameter, symbol: ComparisonSymbol, value: Value): Comparison {
+export function compareColumn(column: ColumnParameter, symbol: ComparisonSymbol, value: Value): ComparisonCondition {
   const { parameter } = column;
   return {
     kind: 'comparison',

@@ -1,6 +1,6 @@
 import { describeFaults } from '../validation/fault.ts';
 import { filterOptions } from '../catalog/options.ts';
-import type { Dialect, Routine } from '../catalog/routine.ts';
+import type { Routine } from '../catalog/routine.ts';
 import type { Filters } from '../catalog/options.ts';
 import { type PageLimits, type TableOperation, tableOperations } from '../catalog/table.ts';
 import {
@@ -19,15 +19,14 @@ import {
   callback,
   integer,
   matching,
-  nonEmptyString,
   nullable,
   oneOf,
   string,
   union,
 } from '../validation/validators.ts';
-import type { CrudOptions, ListingLimits, PostgrestOptions } from './options.generated.ts';
+import type { CrudOptions, ListingLimits } from './options.generated.ts';
 
-export type { CrudOptions, ListingLimits, PostgrestOptions } from './options.generated.ts';
+export type { CrudOptions, ListingLimits } from './options.generated.ts';
 
 /** An operation, or all of them. */
 export type CrudType = TableOperation | 'all';
@@ -43,8 +42,6 @@ export interface ResolvedCrudOptions extends Filters {
   readonly allowMissingRow: boolean;
   readonly listing: boolean;
   readonly limits: PageLimits;
-  readonly dialect: Dialect | null;
-  readonly postgrest: PostgrestOptions;
 }
 
 const isPartial = true;
@@ -60,25 +57,6 @@ export const listingLimits: OptionGroup<ListingLimits> = optionGroup<ListingLimi
   {
     defaultLimit: option(pageSize, 100, 'Rows in a page of a listing when the request sets no limit.'),
     maxLimit: option(pageSize, 1_000, 'Maximum rows in a page of a listing.'),
-  },
-);
-
-export const postgrestOptions: OptionGroup<PostgrestOptions> = optionGroup<PostgrestOptions>(
-  'PostgrestOptions',
-  'The dialect `postgrest`.',
-  {
-    path: option(nonEmptyString, '/rest', 'The path of the tables: `/rest` has `/rest/<table>`.'),
-    allowUnfilteredUpdate: option(boolean, false, 'Allows a PATCH request without a filter, which changes every row.'),
-    allowRollback: option(
-      boolean,
-      false,
-      'Allows `Prefer: tx=rollback`, with which a client undoes its request, and with it what triggers have recorded.',
-    ),
-    allowAggregates: option(
-      boolean,
-      false,
-      'Allows aggregates in `select`, such as `amount.sum()`. They read all rows that meet the filters.',
-    ),
   },
 );
 
@@ -153,12 +131,6 @@ export const crudOptions: OptionGroup<CrudOptions> = optionGroup<CrudOptions>(
       'Enables sorting, pagination, filter operators, counts and row versions for every table; false: where the comment says `listing`.',
     ),
     listingLimits: option(partOf(listingLimits), {}, 'The size of pages of a listing.'),
-    dialect: option(
-      nullable(oneOf('postgrest')),
-      null,
-      'The spelling of requests and responses: `postgrest` has that of PostgREST, at `postgrest.path`, in place of the endpoints of pgway; null: that of pgway.',
-    ),
-    postgrest: option(partOf(postgrestOptions), {}, 'The dialect `postgrest`.'),
   },
   { isPartial },
 );
@@ -168,21 +140,14 @@ export function resolveCrudOptions(options: CrudOptions): ResolvedCrudOptions {
   const faults = crudOptions.validate(options, []);
   if (faults.length > 0) throw new RangeError(`crudSource: ${describeFaults(faults)}`);
   const all = withDefaults(crudOptions, options);
-  const { crudTypes, query, listingLimits: limits, postgrest, ...rest } = all;
+  const { crudTypes, query, listingLimits: limits, ...rest } = all;
   return {
     ...rest,
     operations: selectOperations(crudTypes),
     patterns: resolvePatterns(all),
     query: query?.trim() ? query : null,
     limits: resolveLimits(limits),
-    postgrest: resolvePostgrest(withDefaults(postgrestOptions, postgrest)),
   };
-}
-
-/** Clients give a path with or without slashes at its ends. */
-function resolvePostgrest({ path, ...options }: PostgrestOptions): PostgrestOptions {
-  const trimmed = path.replaceAll(/^\/+|\/+$/g, '');
-  return { ...options, path: trimmed === '' ? '' : `/${trimmed}` };
 }
 
 function selectOperations(types: CrudType | readonly CrudType[]): ReadonlySet<TableOperation> {

@@ -100,13 +100,6 @@ export interface CrudOptions {
   readonly listing?: boolean;
   /** The size of pages of a listing. */
   readonly listingLimits?: Partial<ListingLimits>;
-  /**
-   * The spelling of requests and responses: `postgrest` has that of PostgREST, at `postgrest.path`, in place of the
-   * endpoints of pgway; null: that of pgway.
-   */
-  readonly dialect?: 'postgrest' | null;
-  /** The dialect `postgrest`. */
-  readonly postgrest?: Partial<PostgrestOptions>;
 }
 
 /** The size of pages of a listing. */
@@ -115,19 +108,4 @@ export interface ListingLimits {
   readonly defaultLimit: number;
   /** Maximum rows in a page of a listing. Default 1,000. */
   readonly maxLimit: number;
-}
-
-/** The dialect `postgrest`. */
-export interface PostgrestOptions {
-  /** The path of the tables: `/rest` has `/rest/<table>`. Default `/rest`. */
-  readonly path: string;
-  /** Allows a PATCH request without a filter, which changes every row. Default false. */
-  readonly allowUnfilteredUpdate: boolean;
-  /**
-   * Allows `Prefer: tx=rollback`, with which a client undoes its request, and with it what triggers have recorded.
-   * Default false.
-   */
-  readonly allowRollback: boolean;
-  /** Allows aggregates in `select`, such as `amount.sum()`. They read all rows that meet the filters. Default false. */
-  readonly allowAggregates: boolean;
 }

@@ -2,12 +2,12 @@ import { useDatabase } from '@pgway/testing';
 import { afterAll, beforeAll } from 'vitest';
 import { functionsSource } from '../../src/catalog/functions-source.ts';
 import type { Routine } from '../../src/catalog/routine.ts';
+import type { RoutineSource } from '../../src/catalog/routine-source.ts';
 import type { TypeFacts } from '../../src/catalog/type-facts.ts';
 import type { Filters } from '../../src/catalog/options.ts';
 import { connectDatabase } from '../../src/postgres/connect-database.ts';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import type { Database } from '../../src/postgres/port.ts';
-import { crudSource } from '../../src/tables/crud-source.ts';
 
 export interface Catalog {
   /** Runs one or more SQL statements. */
@@ -21,7 +21,7 @@ export interface Catalog {
   /** Returns the routines of the built-in source, or of one with a custom query. */
   readonly read: (filters?: Filters, query?: string | null) => Promise<readonly Routine[]>;
   /** Returns the select operation of each table and view. */
-  readonly tables: () => Promise<readonly Routine[]>;
+  readonly tables: (source: RoutineSource) => Promise<readonly Routine[]>;
   /** Returns the only routine of this name. */
   readonly routine: (name: string) => Promise<Routine>;
 }
@@ -54,7 +54,7 @@ export function useCatalog(sql: string): Catalog {
     query,
     value,
     read,
-    tables: async () => crudSource({ crudTypes: 'select', dialect: 'postgrest' }).read(database, {}),
+    tables: async (source) => source.read(database, {}),
     create: async (text) => void (await objects.query(text)),
     oid: async (type) => Number(await value(`select '${type}'::regtype::oid`)),
     routine: async (name) => {

@@ -92,7 +92,7 @@ const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DE
 
 /** Returns why an endpoint cannot be a tool; null when it can. */
 function unsuitable({ method, loginOrLogout, basicAuthentication, upload, dialect, result }: Endpoint): string | null {
-  if (dialect !== undefined) return 'it has the dialect of PostgREST, whose parameters have no schema';
+  if (dialect !== undefined) return `it has the dialect "${dialect}", whose parameters have no schema`;
   if (loginOrLogout !== null) return `a ${loginOrLogout.kind} is for people`;
   if (basicAuthentication !== null) return 'it has credentials of its own, which MCP clients cannot send';
   if (upload !== null) return 'it takes files, which MCP clients cannot send';

@@ -44,6 +44,7 @@ const packages: Readonly<Record<string, string>> = {
   '@pgway/excel': 'packages/server',
   '@pgway/external-sign-in': 'packages/server',
   '@pgway/generators': 'packages/server',
+  '@pgway/postgrest': 'packages/server',
   '@pgway/redis': 'packages/server',
   pg: 'packages/server',
   express: 'packages/core',

@@ -39,7 +39,7 @@ function noHeader(): undefined {
 
 /** @throws Problem `not-in-batch` for an endpoint that has effects outside its transaction, or a body that JSON cannot hold */
 function requireBatchable({ upload, loginOrLogout, raw, connection, dialect, result }: Endpoint): void {
-  if (dialect !== undefined) throw notInBatch('A request in the dialect of PostgREST');
+  if (dialect !== undefined) throw notInBatch(`A request in the dialect "${dialect}"`);
   if (upload !== null) throw notInBatch('An upload');
   if (loginOrLogout !== null) throw notInBatch(`A ${loginOrLogout.kind}`);
   if (raw !== null) throw notInBatch('An endpoint with a raw format');

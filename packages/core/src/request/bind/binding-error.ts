@@ -1,6 +1,6 @@
 import { Problem } from '../../http/problem.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import type { RequestInput } from '../parse/parse-input.ts';
+import type { RequestInput } from '../../ports/request-input.ts';
 import { truncateKey } from '../../http/json-reader.ts';
 import type { SignatureMatch } from './signature-match.ts';
 

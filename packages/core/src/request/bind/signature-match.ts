@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointParameter, ParameterField } from '../../endpoints/endpoint.ts';
-import type { RequestInput } from '../parse/parse-input.ts';
+import type { RequestInput } from '../../ports/request-input.ts';
 
 /** The client's input: query or body, and path. */
 export interface BindInput {

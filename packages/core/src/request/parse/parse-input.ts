@@ -1,42 +1,30 @@
 import { isUtf8 } from 'node:buffer';
 import { Problem } from '../../http/problem.ts';
 import type { GatewayRequest } from '../../http/request.ts';
-import type { Endpoint } from '../../endpoints/endpoint.ts';
+import type { CompiledEndpoint } from '../compiled-endpoint.ts';
+import type { BodyReader } from '../../ports/dialect.ts';
+import type { RequestInput } from '../../ports/request-input.ts';
 import { JsonError, readJson } from '../../http/json-reader.ts';
 import { type JsonSlice, readMembers } from '../../http/json-slice.ts';
 import { parseQueryString } from '../../http/query-string.ts';
 
-/** The client's values by key, not yet compared with the endpoint's parameters. */
-export type RequestInput =
-  | {
-      readonly source: 'query';
-      readonly values: ReadonlyMap<string, readonly string[]>;
-      /** The text of the body, for the parameter or the dialect that takes it; null without one. */
-      readonly body: string | null;
-    }
-  | { readonly source: 'body'; readonly values: ReadonlyMap<string, JsonSlice> };
-
 /** One of the endpoints that the caller may call. */
-interface Candidate {
-  readonly endpoint: Endpoint;
-}
+type Candidate = Pick<CompiledEndpoint, 'endpoint' | 'dialect'>;
 
 /** The text of the body; null without one, and for a body of parameters. */
 export function bodyOf(input: RequestInput): string | null {
   return input.source === 'query' ? input.body : null;
 }
 
-const emptyInput: RequestInput = { source: 'body', values: new Map() };
-
 function readInput(
   request: GatewayRequest,
   candidates: readonly Candidate[],
   limit: number,
 ): RequestInput | Promise<RequestInput> {
-  const { endpoint } = candidates[0]!;
-  if (endpoint.dialect !== undefined) {
-    if (endpoint.table === null) return readArguments(request, candidates, limit);
-    return readDialectInput(request, endpoint, limit);
+  const { endpoint, dialect } = candidates[0]!;
+  if (dialect !== null) {
+    const endpoints = candidates.map((candidate) => candidate.endpoint);
+    return dialect.readInput(request, endpoints, bodyReader(request, limit));
   }
   if (endpoint.parameterSource === 'body') return readJsonBody(request, limit);
   const values = parseQueryString(request.query);
@@ -62,55 +50,26 @@ export function parseInput(
   return earlier;
 }
 
-/** The query builder reads the query string and the text of the body itself. */
-function readDialectInput(
-  request: GatewayRequest,
-  { method }: Endpoint,
-  limit: number,
-): RequestInput | Promise<RequestInput> {
-  if (method === 'GET' || method === 'DELETE') return { source: 'query', values: new Map(), body: null };
-  return readQueryAndBody(new Map(), request, limit);
-}
-
-/** Reads the arguments of a function in a dialect. */
-function readArguments(
-  request: GatewayRequest,
-  candidates: readonly Candidate[],
-  limit: number,
-): RequestInput | Promise<RequestInput> {
-  if (candidates[0]!.endpoint.method === 'GET') return { source: 'body', values: queryArguments(request, candidates) };
-  const [parameter, ...others] = candidates.length === 1 ? candidates[0]!.endpoint.parameters : [];
-  const isWholeBody = parameter?.unnamed === true && parameter.type.json === 'json' && others.length === 0;
-  return isWholeBody ? readBodyArgument(request, parameter.key, limit) : readJsonBody(request, limit);
-}
-
-/** Parameters of a query string that are arguments of one of the candidates. The others are filters. */
-function queryArguments(request: GatewayRequest, candidates: readonly Candidate[]): ReadonlyMap<string, JsonSlice> {
-  const variadic = new Map(
-    candidates.flatMap(({ endpoint }) => endpoint.parameters.map(({ name, variadic: is }) => [name, is] as const)),
-  );
-  const values = new Map<string, JsonSlice>();
-  for (const [name, texts] of parseQueryString(request.query)) {
-    const isVariadic = variadic.get(name);
-    if (isVariadic === undefined) continue;
-    // The last text of a repeated key, as in PostgREST.
-    values.set(name, readJson(JSON.stringify(isVariadic ? texts : texts.at(-1)!)));
-  }
-  return values;
-}
-
-/** The whole body is the value of the only parameter, which has no name. */
-async function readBodyArgument(request: GatewayRequest, key: string, limit: number): Promise<RequestInput> {
-  const document = await readJsonDocument(request, limit);
-  return document === null ? emptyInput : { source: 'body', values: new Map([[key, document]]) };
+function bodyReader(request: GatewayRequest, limit: number): BodyReader {
+  return {
+    text: () => readText(request, limit),
+    json: () => readJsonDocument(request, limit),
+    members: () => readJsonMembers(request, limit),
+  };
 }
 
 async function readJsonBody(request: GatewayRequest, limit: number): Promise<RequestInput> {
+  return { source: 'body', values: await readJsonMembers(request, limit) };
+}
+
+const noMembers: ReadonlyMap<string, JsonSlice> = new Map();
+
+async function readJsonMembers(request: GatewayRequest, limit: number): Promise<ReadonlyMap<string, JsonSlice>> {
   requireJson(request);
   const text = await readText(request, limit);
-  if (isBlank(text)) return emptyInput;
+  if (isBlank(text)) return noMembers;
   const document = parseDocument(text);
-  if (document.kind === 'object') return { source: 'body', values: readMembers(document) };
+  if (document.kind === 'object') return readMembers(document);
   throw new Problem('body-not-an-object', {
     detail: `The body is ${withArticle(document.kind)}; send an object with one key per parameter.`,
   });

@@ -11,10 +11,10 @@ export interface Operand {
 }
 
 /** A condition on a row as data: several statements of a request have the same conditions. */
-export type Condition = Comparison | StateTest | Group | Negation | WrittenCondition;
+export type Condition = ComparisonCondition | StateTest | Group | Negation | WrittenCondition;
 
 /** `column operator value` */
-export interface Comparison {
+export interface ComparisonCondition {
   readonly kind: 'comparison';
   readonly operand: Operand;
   readonly symbol: string;
@@ -123,7 +123,7 @@ export function writeOperand(sql: SqlText, { sql: value, key }: Operand): void {
 /** The casts and the operator are those of the operand's column, and follow from the symbol. */
 function writeComparison(
   sql: SqlText,
-  { operand, symbol, operation, value, type, source, quantifier }: Comparison,
+  { operand, symbol, operation, value, type, source, quantifier }: ComparisonCondition,
 ): void {
   const cast = operation.type === null ? '' : `::${operation.type}`;
   writeOperand(sql, operand);

@@ -19,6 +19,7 @@ import {
 } from '@pgway/core/internal';
 import { excelUploadOptions } from '@pgway/excel/internal';
 import { httpFileOptions, openApiOptions, typescriptClientOptions } from '@pgway/generators/internal';
+import { postgrestOptions } from '@pgway/postgrest/internal';
 import { redisCacheOptions, redisRateLimitsOptions } from '@pgway/redis/internal';
 import { flag, optionalFlag, optionalPath, optionalSecret } from './fields.ts';
 import { fileOptions, section, changed } from './section.ts';
@@ -32,6 +33,12 @@ export const crudSection = section('Tables and views as endpoints (CRUD).', {
   routines: flag(true, 'Publishes routines as well; false: tables and views only.'),
   ...fileOptions(crudOptions),
   listingLimits: section(listingLimits.description, fileOptions(listingLimits)),
+  dialect: option(
+    nullable(oneOf('postgrest')),
+    null,
+    'The spelling of requests and responses: `postgrest` has that of PostgREST, at `postgrest.path`, in place of the endpoints of pgway; null: that of pgway.',
+  ),
+  postgrest: section(postgrestOptions.description, fileOptions(postgrestOptions)),
   // A list only, as variables have it.
   crudTypes: option(arrayOf(oneOf(...tableOperations, 'all')), ['all'], crudOptions.options.crudTypes.description),
 });

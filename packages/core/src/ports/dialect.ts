@@ -1,0 +1,78 @@
+/** Requests and responses in the spelling of another program, for clients that were written for it. */
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { JsonSlice } from '../http/json-slice.ts';
+import type { Problem } from '../http/problem.ts';
+import type { GatewayRequest } from '../http/request.ts';
+import type { HeaderList } from '../http/response.ts';
+import type { RequestInput } from './request-input.ts';
+
+/** The part of a request that selects its endpoint. */
+export type RoutedRequest = Pick<GatewayRequest, 'method' | 'path' | 'header'>;
+
+/** Reads the body of a request, up to the size that the gateway accepts. Each method throws a Problem 400, 413 or 415. */
+export interface BodyReader {
+  /** Returns the text; null for an empty body. */
+  text(): Promise<string | null>;
+  /** Returns the JSON value; null for an empty body. */
+  json(): Promise<JsonSlice | null>;
+  /** Returns the members of the JSON object; none for an empty body. */
+  members(): Promise<ReadonlyMap<string, JsonSlice>>;
+}
+
+/** The members of a problem that its response shows. */
+export interface ShownMembers {
+  readonly type: string;
+  readonly status: number;
+  readonly title: string;
+  readonly detail?: string | undefined;
+  /** SQLSTATE, or a code of the dialect. */
+  readonly code?: unknown;
+  readonly details?: unknown;
+  readonly hint?: unknown;
+}
+
+/** Returns the status and the members of the JSON object that a dialect has for a problem. */
+export type ProblemFormat = (
+  problem: Problem,
+  shown: ShownMembers,
+) => { readonly status: number; readonly members: Readonly<Record<string, unknown>> };
+
+/** A dialect of requests and responses. A source has one for all of its endpoints, whose queries it builds. */
+export interface Dialect {
+  /** The member `dialect` of its endpoints. */
+  readonly name: string;
+  /**
+   * Selects those of the endpoints at a path that a request may mean, before anything else is known of it: at least one.
+   * @param targets endpoints with one method and path, in different schemas
+   */
+  selectTargets<Target extends { readonly endpoint: Endpoint }>(
+    targets: readonly Target[],
+    request: RoutedRequest,
+  ): readonly Target[];
+  /** Reads the values that the endpoints take from the request. The query builder reads the rest. */
+  readInput(
+    request: GatewayRequest,
+    endpoints: readonly Endpoint[],
+    body: BodyReader,
+  ): RequestInput | Promise<RequestInput>;
+  /**
+   * Returns the statuses of errors of the database, by SQLSTATE or class.
+   * @param own the statuses of the gateway
+   * @param isAnonymous whether a missing privilege may be that of a missing login
+   */
+  statuses(own: Readonly<Record<string, number>>, isAnonymous: boolean): Readonly<Record<string, number>>;
+  readonly formatProblem: ProblemFormat;
+  /** Returns the problem for a method that no endpoint of the path has. @param allow the header `Allow` */
+  unsupportedMethod(request: RoutedRequest, allow: HeaderList): Problem;
+  /** Called at each load with the endpoints of the dialect. */
+  findUnknown(endpoints: readonly Endpoint[]): UnknownResources;
+}
+
+/** Returns the problem for a path without endpoints that belongs to the dialect; null for other paths. */
+export type UnknownResources = (request: RoutedRequest) => Problem | null;
+
+/** A dialect with the paths of its endpoints. */
+export interface DialectPaths {
+  readonly dialect: Dialect;
+  readonly findUnknown: UnknownResources;
+}

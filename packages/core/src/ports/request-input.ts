@@ -1,0 +1,11 @@
+import type { JsonSlice } from '../http/json-slice.ts';
+
+/** The client's values by key, not yet compared with the endpoint's parameters. */
+export type RequestInput =
+  | {
+      readonly source: 'query';
+      readonly values: ReadonlyMap<string, readonly string[]>;
+      /** The text of the body, for the parameter or the dialect that takes it; null without one. */
+      readonly body: string | null;
+    }
+  | { readonly source: 'body'; readonly values: ReadonlyMap<string, JsonSlice> };

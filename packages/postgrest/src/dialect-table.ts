@@ -1,0 +1,22 @@
+import type { TableAccess } from '@pgway/core';
+
+/** What requests to a table need besides its columns. */
+export interface PostgrestTable {
+  /** The path of all tables, without a slash at its end. */
+  readonly path: string;
+  /** What an insert may do with rows that exist. */
+  readonly conflictActions: readonly ('merge' | 'ignore')[];
+  /** Whether an UPDATE without a condition may change every row. */
+  readonly allowUnfilteredUpdate: boolean;
+  /** Whether clients may ask for a rollback. */
+  readonly allowRollback: boolean;
+  /** Whether requests may select aggregates. */
+  readonly allowAggregates: boolean;
+  /** The most rows of a response. */
+  readonly maxRows: number;
+}
+
+/** Returns what the dialect has kept in the table of a routine or endpoint. */
+export function postgrestTable({ dialectData }: Pick<TableAccess, 'dialectData'>): PostgrestTable {
+  return dialectData as PostgrestTable;
+}

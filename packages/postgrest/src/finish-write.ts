@@ -1,0 +1,95 @@
+import type { GatewayResponse, Query, TableColumn } from '@pgway/core';
+import { quoteIdentifier, rowAlias, sql, type SqlText, text, writeOrder } from '@pgway/core/internal';
+import { ofRequest } from './database-error.ts';
+import { preferredSettings } from './preferences.ts';
+import { readModelOf } from './read-models.ts';
+import type { ReadQuery } from './read/query.ts';
+import { type Read, writeColumns } from './read/select-builder.ts';
+import { writtenRowSql } from './read/select-sql.ts';
+import { returnedColumns } from './returned-columns.ts';
+import { relationSql, type TargetRequest } from './target.ts';
+import {
+  guardProblem,
+  maxResponseSize,
+  readWriteResult,
+  resultStatement,
+  type ResultGuard,
+  sourceAlias,
+  type WriteResult,
+} from './write-result.ts';
+
+export interface WriteParts {
+  readonly query: ReadQuery;
+  /** Null: nothing to write. */
+  readonly statement: SqlText | null;
+  /** The columns of `Location`; empty: none. */
+  readonly location: readonly TableColumn[];
+  /** The most rows that the write may affect; null: any number. */
+  readonly maxAffected: number | null;
+  readonly settings: readonly (readonly [name: string, value: string])[];
+  /** @throws Problem */
+  readonly respond: (result: WriteResult) => GatewayResponse;
+}
+
+/** Returns the query of a write, in one statement with the rows that it returns. */
+export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
+  const { target, preferences } = request;
+  const { statement, location, settings, respond } = parts;
+  const returnsRows = preferences.return === 'representation';
+  const read: Read = {
+    model: readModelOf(target),
+    relation: target,
+    query: parts.query,
+    limits: target.options,
+  };
+  const returned = new Set([...location, ...(returnsRows ? returnedColumns(read) : [])]);
+  const guards = selectGuards(request, parts.maxAffected);
+  const whole = resultStatement({
+    statement: statement ?? noRows(request, [...returned]),
+    isSelect: statement === null,
+    returned: [...returned],
+    body: returnsRows ? bodySql(request, read) : null,
+    location,
+    guards,
+  });
+  return {
+    ...whole.finish(target.endpoint.table!.operation),
+    settings: [...settings, ...preferredSettings(preferences)],
+    rowResponse: {
+      rollsBack: preferences.tx === 'rollback',
+      respond: (row) => respond(readWriteResult(row)),
+      toError: (error) => guardProblem(error, guards) ?? ofRequest(error),
+    },
+  };
+}
+
+function selectGuards({ media, preferences }: TargetRequest, maxAffected: number | null): readonly ResultGuard[] {
+  const token = (): string => crypto.randomUUID();
+  const guards: ResultGuard[] = [];
+  if (media.shape === 'object') guards.push({ kind: 'single', limit: 1, token: token() });
+  else if (maxAffected !== null) guards.push({ kind: 'maximum', limit: maxAffected, token: token() });
+  if (preferences.return === 'representation') guards.push({ kind: 'size', limit: maxResponseSize, token: token() });
+  return guards;
+}
+
+/** A statement in place of an UPDATE that sets nothing. */
+function noRows({ target }: TargetRequest, columns: readonly TableColumn[]): SqlText {
+  const list = columns.map(({ name }) => `${rowAlias}.${quoteIdentifier(name)}`).join(', ');
+  return text(`select ${list === '' ? '1' : list} from ${relationSql(target)} as ${rowAlias} where false`);
+}
+
+/** Returns the expression of the returned rows as JSON text. */
+function bodySql({ media }: TargetRequest, read: Read): SqlText {
+  const { columns, from, group, order } = writtenRowSql(read, sourceAlias);
+  const rows = text('select ');
+  writeColumns(rows, columns);
+  rows.add(' from ').append(from).append(group);
+  writeOrder(rows, order);
+  // A row without columns cannot be named as a whole.
+  const row = columns.length === 0 ? "'{}'::pg_catalog.json" : '"page".*';
+  const json =
+    media.shape === 'object'
+      ? sql`(select pg_catalog.to_json(${text(row)}) from (${rows}) "page" limit 1)`
+      : sql`(select coalesce(pg_catalog.json_agg(${text(row)}), '[]') from (${rows}) "page")`;
+  return media.stripsNulls ? sql`pg_catalog.json_strip_nulls(${json})::pg_catalog.text` : sql`${json}::pg_catalog.text`;
+}

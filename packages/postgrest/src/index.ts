@@ -1,0 +1,2 @@
+export type { PostgrestOptions, PostgrestSourceOptions } from './options.ts';
+export { postgrestSource, type PostgrestSource } from './postgrest-source.ts';

@@ -1,0 +1,95 @@
+import type { ListingLimits, Routine, TableOperation } from '@pgway/core';
+// Generated from the groups of options in this folder by `npm run options`. Do not edit.
+
+/** The dialect of PostgREST. */
+export interface PostgrestOptions {
+  /** The path of the tables: `/rest` has `/rest/<table>`. Default `/rest`. */
+  readonly path: string;
+  /** Allows a PATCH request without a filter, which changes every row. Default false. */
+  readonly allowUnfilteredUpdate: boolean;
+  /**
+   * Allows `Prefer: tx=rollback`, with which a client undoes its request, and with it what triggers have recorded.
+   * Default false.
+   */
+  readonly allowRollback: boolean;
+  /** Allows aggregates in `select`, such as `amount.sum()`. They read all rows that meet the filters. Default false. */
+  readonly allowAggregates: boolean;
+}
+
+/**
+ * Tables, views and functions in the dialect of PostgREST. Each filter that is not null replaces the filter of the
+ * gateway of that name.
+ */
+export interface PostgrestSourceOptions {
+  /** The operations to publish, where PostgreSQL supports them. Default `all`. */
+  readonly crudTypes?:
+    | 'select'
+    | 'update'
+    | 'updateReturning'
+    | 'delete'
+    | 'deleteReturning'
+    | 'insert'
+    | 'insertReturning'
+    | 'insertOnConflictDoNothing'
+    | 'insertOnConflictDoNothingReturning'
+    | 'insertOnConflictDoUpdate'
+    | 'insertOnConflictDoUpdateReturning'
+    | 'all'
+    | readonly (
+        | 'select'
+        | 'update'
+        | 'updateReturning'
+        | 'delete'
+        | 'deleteReturning'
+        | 'insert'
+        | 'insertReturning'
+        | 'insertOnConflictDoNothing'
+        | 'insertOnConflictDoNothingReturning'
+        | 'insertOnConflictDoUpdate'
+        | 'insertOnConflictDoUpdateReturning'
+        | 'all'
+      )[];
+  /** Which tables become endpoints; null: the value of `gateway.commentsMode`. */
+  readonly commentsMode?: 'onlyWithHttpTag' | 'parseAll' | 'ignore' | null;
+  /** Publish tables of these schemas only; null: as the filter of the gateway. */
+  readonly includeSchemas?: readonly string[] | null;
+  /** Publish no table of these schemas; null: as the filter of the gateway. */
+  readonly excludeSchemas?: readonly string[] | null;
+  /** Publish tables of these names only; null: as the filter of the gateway. */
+  readonly includeNames?: readonly string[] | null;
+  /** Publish no table of these names; null: as the filter of the gateway. */
+  readonly excludeNames?: readonly string[] | null;
+  /**
+   * Publish only tables whose schema is `SIMILAR TO` this pattern, for example `app_%`; null: as the filter of the
+   * gateway.
+   */
+  readonly schemaSimilarTo?: string | null;
+  /** Publish no table whose schema is `SIMILAR TO` this pattern; null: as the filter of the gateway. */
+  readonly schemaNotSimilarTo?: string | null;
+  /** Publish only tables whose name is `SIMILAR TO` this pattern; null: as the filter of the gateway. */
+  readonly nameSimilarTo?: string | null;
+  /** Publish no table whose name is `SIMILAR TO` this pattern; null: as the filter of the gateway. */
+  readonly nameNotSimilarTo?: string | null;
+  /** Called for each operation before its endpoint is built; false leaves it out. An error fails the start. */
+  readonly created?: ((routine: Routine, crudType: TableOperation) => boolean | Promise<boolean>) | null;
+  /** Replaces the query that lists tables and views. `customTablesSql` documents its parameters and columns. */
+  readonly query?: string | null;
+  /**
+   * Allows a DELETE request without a filter, which deletes every row; false: only where the comment allows it. Default
+   * false.
+   */
+  readonly allowUnfilteredDelete?: boolean;
+  /** The size of pages of a listing. */
+  readonly listingLimits?: Partial<ListingLimits>;
+  /** The path of the tables: `/rest` has `/rest/<table>`. Default `/rest`. */
+  readonly path?: string;
+  /** Allows a PATCH request without a filter, which changes every row. Default false. */
+  readonly allowUnfilteredUpdate?: boolean;
+  /**
+   * Allows `Prefer: tx=rollback`, with which a client undoes its request, and with it what triggers have recorded.
+   * Default false.
+   */
+  readonly allowRollback?: boolean;
+  /** Allows aggregates in `select`, such as `amount.sum()`. They read all rows that meet the filters. Default false. */
+  readonly allowAggregates?: boolean;
+}

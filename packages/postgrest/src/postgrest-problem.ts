@@ -1,0 +1,48 @@
+import { Problem } from '@pgway/core';
+
+/** The fields of an error of PostgREST besides its message. */
+interface ErrorFields {
+  readonly details?: unknown;
+  readonly hint?: string | null;
+  readonly headers?: readonly string[];
+}
+
+/** An error of the query string. */
+interface QueryError extends Omit<ErrorFields, 'headers'> {
+  /** A code of PostgREST (`PGRST200`) or an SQLSTATE. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * Returns an error with a code of PostgREST, such as `PGRST102`. Responses in the dialect have code, message, details and hint.
+ * @param message names the culprit
+ */
+export function postgrestProblem(
+  status: number,
+  code: string,
+  message: string,
+  { details = null, hint = null, headers = [] }: ErrorFields = {},
+): Problem {
+  return new Problem('postgrest', { status, title: message, members: { code, details, hint }, headers });
+}
+
+/** Returns an error 400 of the query string. */
+export function queryProblem({ code, message, ...fields }: QueryError): Problem {
+  return postgrestProblem(400, code, message, fields);
+}
+
+/** PGRST100: the text of a parameter does not have the grammar of PostgREST. */
+export function syntaxProblem(parameter: string, details: string): Problem {
+  return queryProblem({ code: 'PGRST100', message: `The value of "${parameter}" cannot be parsed`, details });
+}
+
+/** A body that cannot be read. */
+export function invalidBody(message: string, details: string | null = null): Problem {
+  return postgrestProblem(400, 'PGRST102', message, { details });
+}
+
+/** @param table as the request names it */
+export function unknownColumn(column: string, table: string): Problem {
+  return postgrestProblem(400, 'PGRST204', `Could not find the '${column}' column of '${table}' in the schema cache`);
+}

@@ -1,0 +1,83 @@
+import type { CrudSource, Database, Endpoint, EndpointSource, Filters, Routine } from '@pgway/core';
+import {
+  filterValues,
+  listRoutines,
+  queryCatalog,
+  readFingerprint,
+  readTables,
+  resolveFilters,
+  tablesSql,
+} from '@pgway/core/internal';
+import { buildPostgrestQuery } from './build-query.ts';
+import { postgrestDialect } from './dialect.ts';
+import { postgrestTable } from './dialect-table.ts';
+import { type PostgrestSourceOptions, resolvePostgrestOptions } from './options.ts';
+import { postgrestOperations, toPostgrestRoutine } from './postgrest-routines.ts';
+import { createReadModels, keepKeyFacts } from './read-models.ts';
+import { foreignKeysSql } from './read/foreign-keys.sql.ts';
+import { decodeForeignKeys } from './read/relationships.ts';
+import { viewColumnsSql } from './read/view-columns.sql.ts';
+import { decodeViewColumns } from './read/view-keys.ts';
+import { createRpcEndpoints } from './rpc/rpc-endpoints.ts';
+import { compareSchemas } from './schema-order.ts';
+
+/** A source of tables, views and functions in the dialect of PostgREST. */
+export type PostgrestSource = CrudSource &
+  Required<Pick<EndpointSource, 'dialect' | 'endpointsLoaded' | 'deriveEndpoints'>>;
+
+/**
+ * Returns the source of tables and views in the dialect of PostgREST, at `<path>/<table>`, and of the functions that other sources
+ * publish, at `<path>/rpc/<function>`. Reading throws `MalformedRow` for an invalid row of a custom query, and errors of the database.
+ * @throws RangeError that names an invalid option
+ */
+export function postgrestSource(options: PostgrestSourceOptions = {}): PostgrestSource {
+  const resolved = resolvePostgrestOptions(options);
+  const { query, created } = resolved;
+  return Object.freeze({
+    name: postgrestDialect.name,
+    readsTables: true,
+    dialect: postgrestDialect,
+    ...(query === null
+      ? {
+          fingerprint: (database: Database, filters: Filters) =>
+            readFingerprint(database, fingerprintSql, filterValues(resolveFilters(resolved, filters))),
+        }
+      : {}),
+    async read(database, filters) {
+      const applied = resolveFilters(resolved, filters);
+      const tables = await readTables(database, applied, { query, keepsDefaults: true });
+      const routines = await listRoutines(
+        // The first schema with a name has the requests that name no schema.
+        tables.toSorted(compareSchemas(applied.includeSchemas ?? null)),
+        (table) => postgrestOperations(table, resolved),
+        (table, operation) => toPostgrestRoutine(table, operation, resolved),
+        created,
+      );
+      await readKeyFacts(database, routines);
+      return routines;
+    },
+    buildQuery: buildPostgrestQuery,
+    endpointsLoaded: createReadModels,
+    deriveEndpoints: (
+      endpoints: readonly Endpoint[],
+      routines: readonly Routine[],
+      includeSchemas?: readonly string[] | null,
+    ) => {
+      const order = compareSchemas(resolved.includeSchemas ?? includeSchemas ?? null);
+      return createRpcEndpoints(endpoints.toSorted(order), routines, resolved);
+    },
+  } satisfies PostgrestSource);
+}
+
+/** Foreign keys, and the views that show their columns, are part of what the endpoints depend on. */
+const fingerprintSql = `${tablesSql} union all select 'foreign key', keys.facts from (${foreignKeysSql}) keys (facts)
+      union all select 'view column', columns.facts from (${viewColumnsSql}) columns (facts)`;
+
+async function readKeyFacts(database: Database, routines: readonly Routine[]): Promise<void> {
+  const foreignKeys = decodeForeignKeys(await queryCatalog(database, foreignKeysSql, []));
+  const viewColumns = decodeViewColumns(await queryCatalog(database, viewColumnsSql, []));
+  keepKeyFacts(
+    routines.map(({ table }) => postgrestTable(table!)),
+    { foreignKeys, viewColumns },
+  );
+}

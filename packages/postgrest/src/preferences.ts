@@ -1,0 +1,119 @@
+import type { GatewayRequest, HeaderList } from '@pgway/core';
+import { postgrestProblem } from './postgrest-problem.ts';
+
+/** The preferences of a request (RFC 7240) with the values of PostgREST; null: not given. */
+export interface Preferences {
+  readonly resolution: 'merge-duplicates' | 'ignore-duplicates' | null;
+  readonly missing: 'default' | 'null' | null;
+  readonly return: 'minimal' | 'headers-only' | 'representation' | null;
+  readonly count: 'exact' | 'planned' | 'estimated' | null;
+  readonly tx: 'commit' | 'rollback' | null;
+  readonly handling: 'strict' | 'lenient' | null;
+  /** The name of the time zone of values such as `timestamptz`. */
+  readonly timezone: string | null;
+  /** The number of rows that a request may change, or null. Without `handling=strict` it has no effect, as in PostgREST. */
+  readonly maxAffected: number | null;
+}
+
+/** The names in the order of `Preference-Applied`. */
+const values = {
+  resolution: ['merge-duplicates', 'ignore-duplicates'],
+  missing: ['default', 'null'],
+  return: ['minimal', 'headers-only', 'representation'],
+  count: ['exact', 'planned', 'estimated'],
+  tx: ['commit', 'rollback'],
+  handling: ['strict', 'lenient'],
+} as const;
+
+type ListedPreference = keyof typeof values;
+const names = Object.keys(values) as readonly ListedPreference[];
+
+const none: Preferences = {
+  resolution: null,
+  missing: null,
+  return: null,
+  count: null,
+  tx: null,
+  handling: null,
+  timezone: null,
+  maxAffected: null,
+};
+
+export interface PreferenceOptions {
+  /** Whether clients may ask for a rollback. Otherwise `tx` is unknown. */
+  readonly allowRollback: boolean;
+}
+
+/**
+ * Reads the header `Prefer`. Of a preference that is given twice, the first one counts; of time zones, the first one whether it is known or not.
+ * @throws Problem PGRST122 for unknown preferences with `handling=strict`
+ */
+export function readPreferences(request: GatewayRequest, { allowRollback }: PreferenceOptions): Preferences {
+  const header = request.header('prefer');
+  if (header === undefined) return none;
+  const found: Record<string, string | number> = {};
+  const unknown: string[] = [];
+  let timezones = 0;
+  for (const preference of header.split(',').map((part) => part.trim())) {
+    if (preference === '') continue;
+    // To look up a time zone takes as long as hundreds of other preferences.
+    if (preference.startsWith('timezone=') && ++timezones > 1) continue;
+    const [name, value] = parsePreference(preference, allowRollback) ?? [null, null];
+    if (name === null) unknown.push(preference);
+    else found[name] ??= value;
+  }
+  const preferences = { ...none, ...found } as Preferences;
+  if (preferences.handling === 'strict' && unknown.length > 0) {
+    throw postgrestProblem(400, 'PGRST122', 'Invalid preferences given with handling=strict', {
+      details: `Invalid preferences: ${unknown.join(', ').slice(0, 200)}`,
+    });
+  }
+  return preferences;
+}
+
+function parsePreference(
+  preference: string,
+  allowRollback: boolean,
+): readonly [name: keyof Preferences, value: string | number] | null {
+  const [, key = '', value = ''] = /^([a-z-]+)=(.*)$/.exec(preference) ?? [];
+  if (key === 'max-affected') return /^\d{1,15}$/.test(value) ? ['maxAffected', Number(value)] : null;
+  if (key === 'timezone') return isTimeZone(value) ? ['timezone', value] : null;
+  const name = names.find((each) => each === key);
+  if (name === undefined || (name === 'tx' && !allowRollback)) return null;
+  return (values[name] as readonly string[]).includes(value) ? [name, value] : null;
+}
+
+/** Whether the value is the name of a time zone. PostgreSQL and JavaScript read offsets such as `+02` with opposite signs. */
+function isTimeZone(value: string): boolean {
+  if (!/^[a-z][\w+/-]{0,62}$/i.test(value)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the settings of the transaction that the preferences ask for. */
+export function preferredSettings({ timezone }: Preferences): readonly (readonly [name: string, value: string])[] {
+  return timezone === null ? [] : [['TimeZone', timezone]];
+}
+
+/** Returns the header `Preference-Applied` of those preferences that had an effect; empty for none. */
+export function preferenceApplied(
+  preferences: Preferences,
+  applied: readonly (ListedPreference | 'maxAffected')[],
+): HeaderList {
+  const { handling, timezone, maxAffected } = preferences;
+  const listed = names.flatMap((name) => {
+    const value = preferences[name];
+    if (value === null || !applied.includes(name)) return [];
+    return [`${name}=${value}`];
+  });
+  const limit =
+    maxAffected !== null && handling === 'strict' && applied.includes('maxAffected')
+      ? [`max-affected=${maxAffected}`]
+      : [];
+  const all = [...listed, ...(timezone === null ? [] : [`timezone=${timezone}`]), ...limit];
+  return all.length === 0 ? [] : ['preference-applied', all.join(', ')];
+}

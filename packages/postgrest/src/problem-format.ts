@@ -1,0 +1,25 @@
+import type { ProblemFormat } from '@pgway/core';
+
+const unknownFunction = { status: 404, code: 'PGRST202' };
+const invalidBody = { status: 400, code: 'PGRST102' };
+
+/** The status and code of PostgREST for problems of the gateway. */
+const postgrestErrors: ReadonlyMap<string, { readonly status: number; readonly code: string }> = new Map([
+  ['unknown-parameter', unknownFunction],
+  ['missing-parameter', unknownFunction],
+  ['no-matching-signature', unknownFunction],
+  ['ambiguous-signature', { status: 300, code: 'PGRST203' }],
+  ['malformed-json', invalidBody],
+  ['malformed-body', invalidBody],
+  ['body-not-an-object', invalidBody],
+]);
+
+/** The error as PostgREST has it. Its code is an SQLSTATE, a code of PostgREST, or that of the problem. */
+export const formatProblem: ProblemFormat = ({ code, status }, shown) => {
+  const known = postgrestErrors.get(code);
+  const { title, detail, details = detail ?? null, hint = null } = shown;
+  return {
+    status: known?.status ?? status,
+    members: { code: shown.code ?? known?.code ?? code, message: title, details, hint },
+  };
+};

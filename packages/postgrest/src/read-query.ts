@@ -1,0 +1,192 @@
+import type { GatewayResponse, HeaderList, Query } from '@pgway/core';
+import { sql, SqlText, text } from '@pgway/core/internal';
+import { ofRequest } from './database-error.ts';
+import { preferenceApplied, preferredSettings } from './preferences.ts';
+import { postgrestProblem } from './postgrest-problem.ts';
+import { parseReadQuery } from './read/parse-query.ts';
+import { emptyLevel, type Level, type ReadQuery } from './read/query.ts';
+import { readModelOf } from './read-models.ts';
+import type { Read } from './read/select-builder.ts';
+import { countedRowsSql, countSql, writeRead } from './read/select-sql.ts';
+import type { TargetRequest } from './target.ts';
+import { representation } from './write-response.ts';
+import {
+  guardProblem,
+  guardSql,
+  maxResponseSize,
+  notSingular,
+  type ResultGuard,
+  tooLargeResponse,
+} from './write-result.ts';
+
+/** GET and HEAD: reads the rows that meet the filters. */
+export function buildRead(request: TargetRequest): Query {
+  const { target, range } = request;
+  const read: Read = {
+    model: readModelOf(target),
+    relation: target,
+    query: withRange(parseReadQuery(request.query), range),
+    limits: target.options,
+  };
+  return finishRead(request, {
+    read,
+    prefix: text(''),
+    guards: [],
+    rollsBack: false,
+    toError: ofRequest,
+  });
+}
+
+export interface ReadParts {
+  readonly read: Read;
+  /** The CTE before the statement; empty for none. */
+  readonly prefix: SqlText;
+  /** Fail the statement of a function that may change data; with the limited numbers in SQL. */
+  readonly guards: readonly { readonly guard: ResultGuard; readonly value: string }[];
+  readonly rollsBack: boolean;
+  /** Returns the error to respond with. */
+  readonly toError: (error: unknown) => unknown;
+}
+
+/** Returns the query of a read, and the response with its rows. */
+export function finishRead(request: TargetRequest, parts: ReadParts): Query {
+  const { read, prefix, guards, rollsBack, toError } = parts;
+  const { preferences } = request;
+  const { shape, stripsNulls } = request.media;
+  const statement = new SqlText().append(prefix);
+  statement.add(`select ${withinLimit(bodySql(request))}, "result"."count", `, `${shape}${stripsNulls ? '-' : ''} `);
+  statement.append(totalSql(request, read)).add(`, ${size}`, '');
+  for (const { guard, value } of guards) statement.append(guardSql(guard, value));
+  const names = writeRead(statement.add(' from (', '('), read, shape === 'csv' ? 'csv' : 'json');
+  statement.add(') "result"', ')');
+  const { offset } = outerLevel(read.query);
+  return {
+    ...statement.finish('select'),
+    settings: preferredSettings(preferences),
+    ...(preferences.count === 'planned' || preferences.count === 'estimated' ? explainRows(read, prefix) : {}),
+    rowResponse: {
+      rollsBack,
+      respond: ([body, count, all = null, bytes], [plan = null]) => {
+        if (Number(bytes) > maxResponseSize) throw tooLargeResponse(bytes!);
+        const text = request.media.shape === 'csv' ? `${csvLine(names)}\n${body}` : (body ?? '');
+        const page = { rows: Number(count), offset };
+        const total = selectTotal(page, all === null ? null : Number(all), plan, read.limits.maxRows);
+        return respond(request, { body: text, ...page, ...total }, read.source !== undefined);
+      },
+      toError: (error) =>
+        guardProblem(
+          error,
+          guards.map(({ guard }) => guard),
+        ) ?? toError(error),
+    },
+  };
+}
+
+/** The number of all rows: exact, up to a limit, or none. */
+function totalSql({ preferences: { count } }: TargetRequest, read: Read): SqlText {
+  switch (count) {
+    case null:
+    case 'planned':
+      return text('null');
+    case 'exact':
+      return countSql(read);
+    case 'estimated':
+      return countSql(read, read.limits.maxRows + 1);
+  }
+}
+
+/** The planner's estimate of all rows, in the round trip of the statement. */
+function explainRows(read: Read, prefix: SqlText): Pick<Query, 'headerQuery'> {
+  const statement = sql`explain (format json) ${prefix}${countedRowsSql(read)}`;
+  return { headerQuery: { ...statement.finish('explain'), names: ['plan'] } };
+}
+
+/**
+ * Returns the number of all rows.
+ * @param counted null: not counted
+ * @param plan the plan of the rows as JSON; null: the count is exact
+ * @param maxRows the number up to which `estimated` counts exactly
+ */
+function selectTotal(
+  { rows, offset }: Pick<ReadResult, 'rows' | 'offset'>,
+  counted: number | null,
+  plan: string | null,
+  maxRows: number,
+): Pick<ReadResult, 'total' | 'isExact'> {
+  if (plan === null || (counted !== null && counted <= maxRows)) return { total: counted, isExact: true };
+  const [{ Plan }] = JSON.parse(plan) as [{ readonly Plan: { readonly 'Plan Rows': number } }];
+  return { total: Math.max(Plan['Plan Rows'], counted ?? 0, rows === 0 ? 0 : offset + rows), isExact: false };
+}
+
+/** The line of names (RFC 4180). */
+function csvLine(names: readonly string[]): string {
+  return names.map((name) => (/[",\n\r]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',');
+}
+
+/** The text of all rows, or of the only one. */
+function bodySql({ media: { shape, stripsNulls } }: TargetRequest): string {
+  if (shape !== 'object' && !stripsNulls) return '"result"."body"';
+  const json = `"result"."body"::pg_catalog.json${shape === 'object' ? ' operator(pg_catalog.->) 0' : ''}`;
+  return `${stripsNulls ? `pg_catalog.json_strip_nulls(${json})` : `(${json})`}::pg_catalog.text`;
+}
+
+/** Bytes of all rows. */
+const size = 'pg_catalog.octet_length("result"."body")';
+
+/** Leaves out a body that is too large to be sent. */
+function withinLimit(body: string): string {
+  return `case when ${size} operator(pg_catalog.<=) ${maxResponseSize} then ${body} end`;
+}
+
+function outerLevel({ levels }: ReadQuery): Level {
+  return levels.get('') ?? emptyLevel;
+}
+
+/** Applies the header `Range`, unless the query string has a page. */
+export function withRange(query: ReadQuery, range: string | undefined): ReadQuery {
+  const [, first, last] = /^(?:items=)?(\d{1,15})-(\d{1,15})?$/.exec(range?.trim() ?? '') ?? [];
+  const level = outerLevel(query);
+  if (first === undefined || level.limit !== null || level.offset > 0) return query;
+  const offset = Number(first);
+  const limit = last === undefined ? null : Number(last) - offset + 1;
+  if (limit !== null && limit < 0) {
+    throw postgrestProblem(416, 'PGRST103', 'Requested range not satisfiable', {
+      details: 'The lower boundary must be lower than or equal to the upper boundary in the Range header.',
+    });
+  }
+  return { ...query, levels: new Map([...query.levels, ['', { ...level, offset, limit }]]) };
+}
+
+interface ReadResult {
+  readonly body: string;
+  readonly rows: number;
+  /** Null: not counted. */
+  readonly total: number | null;
+  readonly isExact: boolean;
+  readonly offset: number;
+}
+
+function respond(request: TargetRequest, result: ReadResult, isCall: boolean): GatewayResponse {
+  const { rows, total, isExact, offset } = result;
+  if (request.media.shape === 'object' && rows !== 1) throw notSingular(String(rows));
+  if (total !== null && isExact && offset > total) {
+    throw postgrestProblem(416, 'PGRST103', 'Requested range not satisfiable', {
+      details: `An offset of ${offset} was requested, but there are only ${total} rows.`,
+      headers: ['content-range', `*/${total}`],
+    });
+  }
+  const status = total !== null && rows < total ? 206 : 200;
+  const headers = [
+    ...contentRange(result),
+    ...preferenceApplied(request.preferences, isCall ? callPreferences : readPreferences),
+  ];
+  return representation(request, status, result.body, headers);
+}
+
+const readPreferences = ['count', 'handling'] as const;
+const callPreferences = ['count', 'tx', 'handling', 'maxAffected'] as const;
+
+function contentRange({ rows, total, offset }: ReadResult): HeaderList {
+  const range = rows === 0 ? '*' : `${offset}-${offset + rows - 1}`;
+  return ['content-range', `${range}/${total ?? '*'}`];
+}

@@ -1,0 +1,85 @@
+import { quoteIdentifier, type SqlText, text } from '@pgway/core/internal';
+import { queryProblem } from '../postgrest-problem.ts';
+import { castSql, valueSql } from './column-sql.ts';
+import type { Aliased } from './filter-sql.ts';
+import type { SelectedAggregate, SelectedRelation, SelectItem } from './query.ts';
+import type { Relation } from './relationships.ts';
+
+/** Returns the value of all rows, or of a group, with its name. */
+export function aggregateSql(aliased: Aliased, item: SelectedAggregate): SqlText {
+  return calledSql(item, item.argument === null ? text('*') : valueSql(aliased, item.argument));
+}
+
+/** @param value the argument */
+export function calledSql({ function: name, cast, name: member }: SelectedAggregate, value: SqlText): SqlText {
+  const type = cast === null ? '' : castSql(cast);
+  return text(`pg_catalog.${name}(`)
+    .append(value)
+    .add(`)${type} as ${quoteIdentifier(member)}`);
+}
+
+/** Returns ` group by …` with the positions of the columns that are no aggregates; empty without aggregates. */
+export function groupSql(columns: readonly { readonly isAggregate: boolean }[]): SqlText {
+  if (!columns.some(({ isAggregate }) => isAggregate)) return text('');
+  const positions = columns.flatMap(({ isAggregate }, index) => (isAggregate ? [] : [index + 1]));
+  // By position: the keys of a JSON path are other parameters at each place, so that equal expressions would differ.
+  return text(positions.length === 0 ? '' : ` group by ${positions.join(', ')}`);
+}
+
+/** Whether the rows of a level are grouped. */
+export function hasAggregate(items: readonly SelectItem[]): boolean {
+  return items.some((item) => item.kind === 'aggregate' || (isSpread(item) && hasAggregate(item.items)));
+}
+
+function isSpread(item: SelectItem): item is SelectedRelation {
+  return item.kind === 'relation' && item.spread;
+}
+
+/** Returns `count` as an aggregate if it is the only item and no column has this name; null otherwise. It needs no permission. */
+export function soleCount(relation: Relation, items: readonly SelectItem[]): SelectedAggregate | null {
+  const [item] = items;
+  if (items.length !== 1 || item?.kind !== 'column') return null;
+  const { field, name, cast } = item;
+  if (field.column !== 'count' || field.path.length > 0 || relation.columns.has('count')) return null;
+  return { kind: 'aggregate', function: 'count', argument: null, name, cast };
+}
+
+/** @throws Problem PGRST123 */
+export function requireAggregates(isAllowed: boolean): void {
+  if (isAllowed) return;
+  throw queryProblem({
+    code: 'PGRST123',
+    message: 'Use of aggregate functions is not allowed',
+    hint: 'The option "allowAggregates" of the dialect allows them',
+  });
+}
+
+/** The aggregates of a spread relation: they are those of the outer rows. */
+export interface SpreadAggregates {
+  /** The items of the relation, with the arguments of aggregates in their place. */
+  readonly items: readonly SelectItem[];
+  /** By the name of their argument. */
+  readonly byName: ReadonlyMap<string, SelectedAggregate>;
+  /** Aggregates without argument. */
+  readonly counts: readonly SelectedAggregate[];
+}
+
+/** @throws Problem PGRST127 for aggregates in a spread relation of a spread relation */
+export function spreadAggregates({ name, items }: SelectedRelation): SpreadAggregates {
+  if (items.some((item) => isSpread(item) && hasAggregate(item.items))) {
+    throw queryProblem({
+      code: 'PGRST127',
+      message: 'Feature not implemented',
+      details: `Aggregates in a spread relation within ...${name.slice(0, 100)}`,
+    });
+  }
+  const aggregates = items.filter((item) => item.kind === 'aggregate');
+  return {
+    items: items.flatMap((item): readonly SelectItem[] => {
+      if (item.kind !== 'aggregate') return [item];
+      return item.argument === null ? [] : [{ kind: 'column', ...item.argument, name: item.name }];
+    }),
+    byName: new Map(aggregates.filter(({ argument }) => argument !== null).map((each) => [each.name, each])),
+    counts: aggregates.filter(({ argument }) => argument === null),
+  };
+}

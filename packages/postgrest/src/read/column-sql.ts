@@ -1,0 +1,59 @@
+import { type Operand, quoteIdentifier, SqlText, writeOperand } from '@pgway/core/internal';
+import { syntaxProblem } from '../postgrest-problem.ts';
+import { type Aliased, fieldValue } from './filter-sql.ts';
+import type { SelectedColumn } from './query.ts';
+
+/** The types that a request can cast to. */
+const castTypes: ReadonlySet<string> = new Set(
+  (
+    'bool boolean bytea char date float4 float8 inet int int2 int4 int8 integer interval json jsonb numeric real smallint bigint ' +
+    'text time timestamp timestamptz timetz uuid varchar'
+  ).split(' '),
+).add('double precision');
+
+/** @param isGrouped whether rows are grouped by the value: json has no equality */
+export function columnSql(aliased: Aliased, { field, name, cast }: SelectedColumn, isGrouped = false): Operand {
+  const comparable = isGrouped && isJson(aliased, { field, cast }) ? '::pg_catalog.jsonb' : '';
+  const { sql } = fieldValue(aliased, field, 'select');
+  const end = `${cast === null ? '' : castSql(cast)}${comparable} as ${quoteIdentifier(name)}`;
+  return { sql: typeof sql === 'string' ? sql + end : sql.add(end) };
+}
+
+/** Returns the value of a column, with its cast. */
+export function valueSql(aliased: Aliased, { field, cast }: Pick<SelectedColumn, 'field' | 'cast'>): SqlText {
+  const sql = new SqlText();
+  writeOperand(sql, fieldValue(aliased, field, 'select'));
+  return cast === null ? sql : sql.add(castSql(cast));
+}
+
+function isJson({ relation }: Aliased, { field, cast }: Pick<SelectedColumn, 'field' | 'cast'>): boolean {
+  if (cast !== null) return cast === 'json';
+  const step = field.path.at(-1);
+  return step === undefined ? relation.columns.get(field.column)?.type.builtin === 'json' : step.gives === 'json';
+}
+
+/** Returns the cast to a type of the client. */
+export function castSql(cast: string): string {
+  const isArray = cast.endsWith('[]');
+  const type = (isArray ? cast.slice(0, -2) : cast).trim();
+  if (!castTypes.has(type)) {
+    throw syntaxProblem(
+      'select',
+      `"${cast.slice(0, 60)}" is no type to cast to; the types are ${[...castTypes].join(', ')}`,
+    );
+  }
+  const builtin = standardNames[type] ?? type;
+  return `::pg_catalog.${quoteIdentifier(builtin)}${isArray ? '[]' : ''}`;
+}
+
+/** The names in `pg_catalog` of types with another name in SQL. */
+const standardNames: Readonly<Record<string, string>> = {
+  boolean: 'bool',
+  char: 'bpchar',
+  int: 'int4',
+  integer: 'int4',
+  real: 'float4',
+  smallint: 'int2',
+  bigint: 'int8',
+  'double precision': 'float8',
+};

@@ -1,0 +1,272 @@
+import type { Problem, TableColumn, ValueSource } from '@pgway/core';
+import {
+  arrayLiteral,
+  type ComparisonCondition,
+  type Condition,
+  isState,
+  type Operand,
+  type Operation,
+  quoteIdentifier,
+  resolveOperation,
+  SqlText,
+  standardOperator,
+  states,
+  text,
+  writeOperand,
+} from '@pgway/core/internal';
+import { queryProblem, syntaxProblem } from '../postgrest-problem.ts';
+import type { Field, FieldFilter, Filter, FilterOperator } from './query.ts';
+import type { Relation } from './relationships.ts';
+
+/** A relation with its alias in a statement. */
+export interface Aliased {
+  readonly relation: Relation;
+  /** Quoted. */
+  readonly alias: string;
+  /** The SQL of related rows by their name, NULL for none. */
+  readonly related?: ReadonlyMap<string, string>;
+}
+
+/** The value of a field. */
+interface FieldOperand extends Operand {
+  /** Null for a value of a JSON column. */
+  readonly column: TableColumn | null;
+  /** The type of values, in SQL. */
+  readonly type: string;
+  readonly source: ValueSource;
+}
+
+/**
+ * Returns the conditions of filters.
+ * @throws Problem 42703 for an unknown column, 42883 for an operator that the type of a column does not have
+ */
+export function conditionsOf(aliased: Aliased, filters: readonly Filter[]): readonly Condition[] {
+  return filters.map((filter) => filterCondition(aliased, filter));
+}
+
+function filterCondition(aliased: Aliased, filter: Filter): Condition {
+  const condition: Condition =
+    filter.kind === 'condition'
+      ? testCondition(aliased, filter)
+      : { kind: 'group', operator: filter.operator, members: conditionsOf(aliased, filter.members) };
+  return filter.negated ? { kind: 'not', condition } : condition;
+}
+
+const jsonb = 'pg_catalog.jsonb';
+
+const symbols = {
+  eq: '=',
+  neq: '=',
+  isdistinct: '=',
+  in: '=',
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+  like: '~~',
+  ilike: '~~*',
+  match: '~',
+  imatch: '~*',
+  cs: '@>',
+  cd: '<@',
+  ov: '&&',
+  sl: '<<',
+  sr: '>>',
+  nxr: '&<',
+  nxl: '&>',
+  adj: '-|-',
+} as const;
+
+const searchFunctions: Readonly<Partial<Record<FilterOperator, string>>> = {
+  fts: 'to_tsquery',
+  plfts: 'plainto_tsquery',
+  phfts: 'phraseto_tsquery',
+  wfts: 'websearch_to_tsquery',
+};
+
+const patterns: ReadonlySet<FilterOperator> = new Set(['like', 'ilike', 'match', 'imatch']);
+
+function testCondition(aliased: Aliased, filter: FieldFilter): Condition {
+  const { field } = filter;
+  const related = field.path.length === 0 ? aliased.related?.get(field.column) : undefined;
+  if (related !== undefined && !aliased.relation.columns.has(field.column)) return relatedCondition(related, filter);
+  return fieldCondition(fieldOperand(aliased, field, filter.parameter), filter);
+}
+
+function fieldCondition(operand: FieldOperand, filter: FieldFilter): Condition {
+  const { operator } = filter;
+  switch (operator) {
+    case 'is':
+      return stateCondition(operand, filter);
+    case 'in':
+      return inCondition(operand, filter);
+    case 'fts':
+    case 'plfts':
+    case 'phfts':
+    case 'wfts':
+      return { kind: 'written', write: (sql) => writeSearch(sql, operand, filter) };
+    case 'neq':
+      return { kind: 'not', condition: comparison(operand, filter, symbols.neq) };
+    case 'isdistinct':
+      return { kind: 'notTrue', condition: comparison(operand, filter, symbols.isdistinct) };
+    default:
+      return comparison(operand, filter, symbols[operator]);
+  }
+}
+
+type ComparedSymbol = (typeof symbols)[keyof typeof symbols];
+
+function comparison(operand: FieldOperand, filter: FieldFilter, symbol: ComparedSymbol): ComparisonCondition {
+  const { operator, quantifier } = filter;
+  const value = filter.value as string;
+  return {
+    kind: 'comparison',
+    operand,
+    symbol,
+    operation: operationOf(operand, filter, symbol),
+    value: operator === 'like' || operator === 'ilike' ? value.replaceAll('*', '%') : value,
+    type: patterns.has(operator) ? 'pg_catalog.text' : operand.type,
+    source: operand.source,
+    quantifier,
+  };
+}
+
+/** @throws Problem 42883 */
+function operationOf({ type, column }: FieldOperand, filter: FieldFilter, symbol: ComparedSymbol): Operation {
+  if (column !== null) {
+    const operation = resolveOperation({ facts: column, type: column.type }, symbol);
+    if (operation === null) throw unavailable(named(column), filter);
+    return operation;
+  }
+  const operator = standardOperator(symbol);
+  if (patterns.has(filter.operator)) return { type: type === jsonb ? 'pg_catalog.text' : null, operator };
+  const isContainment = symbol === '@>' || symbol === '<@';
+  if (isContainment ? type === jsonb : comparisonSymbols.has(symbol)) return { type: null, operator };
+  throw unavailable({ name: `${filter.field.column}->…`, display: type.slice('pg_catalog.'.length) }, filter);
+}
+
+const comparisonSymbols: ReadonlySet<string> = new Set(['=', '<', '<=', '>', '>=']);
+
+interface NamedOperand {
+  readonly name: string;
+  /** The type, for messages. */
+  readonly display: string;
+}
+
+function named({ name, type }: TableColumn): NamedOperand {
+  return { name, display: type.display };
+}
+
+function unavailable(
+  { name, display }: NamedOperand,
+  { operator }: { readonly operator: FilterOperator | 'order' },
+): Problem {
+  return queryProblem({
+    code: '42883',
+    message: `"${operator}" does not exist for column "${name}" of type ${display}`,
+  });
+}
+
+/** Whether there are related rows: `author=is.null`. */
+function relatedCondition(related: string, { operator, value, field, parameter }: FieldFilter): Condition {
+  if (operator === 'is' && (value === 'null' || value === 'not_null')) {
+    return { kind: 'state', operand: { sql: related }, state: value };
+  }
+  throw syntaxProblem(
+    parameter,
+    `related rows such as "${field.column}" can only be compared by is.null and is.not_null`,
+  );
+}
+
+function stateCondition(operand: FieldOperand, { value, parameter }: FieldFilter): Condition {
+  const { column } = operand;
+  const state = (value as string).toLowerCase();
+  if (!isState(state)) throw syntaxProblem(parameter, `"is" takes ${Object.keys(states).join(', ')}`);
+  if (state.endsWith('null')) return { kind: 'state', operand, state };
+  if (column === null) {
+    const boolean = new SqlText();
+    writeOperand(boolean, operand);
+    return { kind: 'state', operand: { sql: boolean.add('::pg_catalog.bool') }, state };
+  }
+  if (column.type.builtin !== 'bool') throw unavailable(named(column), { operator: 'is' });
+  return { kind: 'state', operand, state };
+}
+
+function inCondition(operand: FieldOperand, filter: FieldFilter): Condition {
+  const { column } = operand;
+  if (column?.type.element !== undefined) throw unavailable(named(column), filter);
+  const value = arrayLiteral(filter.value as readonly string[], column?.type.delimiter);
+  return comparison(operand, { ...filter, quantifier: 'any', value }, symbols.in);
+}
+
+function writeSearch(sql: SqlText, operand: FieldOperand, { operator, language, value }: FieldFilter): void {
+  const { column, source } = operand;
+  const writeConfiguration = (): void => {
+    if (language !== null) sql.bind(language, 'pg_catalog.regconfig', source).add(', ');
+  };
+  const isJson = column === null ? operand.type === jsonb : /^jsonb?$/.test(column.type.builtin ?? '');
+  if (column?.type.builtin === 'tsvector') writeOperand(sql, operand);
+  else {
+    sql.add('pg_catalog.to_tsvector(');
+    writeConfiguration();
+    writeOperand(sql, operand);
+    sql.add(isJson ? ')' : '::pg_catalog.text)');
+  }
+  sql.add(` operator(pg_catalog.@@) pg_catalog.${searchFunctions[operator]!}(`);
+  writeConfiguration();
+  sql.bind(value as string, 'pg_catalog.text', source).add(')');
+}
+
+/**
+ * Returns the value of a field.
+ * @throws Problem 42703 for an unknown column
+ */
+export function fieldValue(aliased: Aliased, field: Field, parameter: string): Operand {
+  return fieldOperand(aliased, field, parameter, false);
+}
+
+/**
+ * Returns the value of a field that rows are ordered by.
+ * @throws Problem 42703 for an unknown column, 42883 for a type without an order
+ */
+export function orderedField(aliased: Aliased, field: Field, parameter: string): Operand {
+  const operand = fieldOperand(aliased, field, parameter);
+  const { column } = operand;
+  if (column !== null && column.comparison !== 'ordered') throw unavailable(named(column), { operator: 'order' });
+  return operand;
+}
+
+function fieldOperand(
+  { relation, alias }: Aliased,
+  { column: name, path }: Field,
+  parameter: string,
+  isCompared = true,
+): FieldOperand {
+  const column = requireColumn(relation, name);
+  const reference = `${alias}.${quoteIdentifier(name)}`;
+  if (path.length === 0) {
+    return { sql: reference, type: column.type.sql, column, source: { name, key: parameter, type: column.type } };
+  }
+  const isJson = column.type.builtin === 'json' || column.type.builtin === 'jsonb';
+  const source: ValueSource = { name, key: parameter, type: { sql: 'pg_catalog.text', display: 'text' } };
+  const value = text('(').add(isJson ? reference : `pg_catalog.to_jsonb(${reference})`);
+  for (const { gives, key } of path) {
+    value.add(` operator(pg_catalog.${gives === 'json' ? '->' : '->>'}) `);
+    value.bind(key, /^-?\d{1,9}$/.test(key) ? 'pg_catalog.int4' : 'pg_catalog.text', source);
+  }
+  const isText = path.at(-1)!.gives === 'text';
+  const needsCast = isCompared && !isText && column.type.builtin === 'json';
+  value.add(needsCast ? ')::pg_catalog.jsonb' : ')');
+  return { sql: value, type: isText ? 'pg_catalog.text' : jsonb, column: null, source };
+}
+
+/** @throws Problem 42703 */
+function requireColumn(relation: Relation, name: string): TableColumn {
+  const column = relation.columns.get(name);
+  if (column !== undefined) return column;
+  throw queryProblem({
+    code: '42703',
+    message: `column ${relation.name}.${name.slice(0, 100)} does not exist`,
+    hint: `The columns are ${[...relation.columns.keys()].slice(0, 50).join(', ')}.`,
+  });
+}

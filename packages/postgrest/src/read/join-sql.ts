@@ -1,0 +1,21 @@
+import { quoteIdentifier, sql, type SqlText, text } from '@pgway/core/internal';
+import type { Aliased } from './filter-sql.ts';
+import type { SelectedRelation } from './query.ts';
+
+export function joinSql({ join }: SelectedRelation, condition: string, lateral: SqlText): SqlText {
+  return join === 'inner' ? sql` join ${lateral} on ${text(condition)}` : sql` left join ${lateral} on true`;
+}
+
+export function tableSql({ relation, alias }: Aliased): SqlText {
+  return text(`${quoteIdentifier(relation.schema)}.${quoteIdentifier(relation.name)} as ${alias}`);
+}
+
+export function equalColumns(left: Aliased, right: Aliased, pairs: readonly (readonly [string, string])[]): string {
+  return pairs
+    .map(([a, b]) => {
+      const own = left.relation.columns.get(a)?.operators?.names['='];
+      const operator = own ?? 'operator(pg_catalog.=)';
+      return `${left.alias}.${quoteIdentifier(a)} ${operator} ${right.alias}.${quoteIdentifier(b)}`;
+    })
+    .join(' and ');
+}

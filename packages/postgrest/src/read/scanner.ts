@@ -1,0 +1,95 @@
+import type { Field, JsonStep } from './query.ts';
+import type { Problem } from '@pgway/core';
+import { syntaxProblem } from '../postgrest-problem.ts';
+
+/** Steps of a JSON path. Each number of steps is a statement, and PostgreSQL parses steps as nested expressions. */
+const maxPathSteps = 32;
+
+/** Reads the text of one parameter from left to right. */
+export class Scanner {
+  readonly #parameter: string;
+  readonly #text: string;
+  #position = 0;
+
+  constructor(parameter: string, text: string) {
+    this.#parameter = parameter;
+    this.#text = text;
+    if (text.includes('\0')) throw this.problem('PostgreSQL has no text with a zero byte; the value read has one');
+  }
+
+  get parameter(): string {
+    return this.#parameter;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#position >= this.#text.length;
+  }
+
+  /** Whether the rest begins with the text. */
+  sees(text: string): boolean {
+    return this.#text.startsWith(text, this.#position);
+  }
+
+  /** Passes the text if the rest begins with it. */
+  accept(text: string): boolean {
+    if (!this.sees(text)) return false;
+    this.#position += text.length;
+    return true;
+  }
+
+  /** @throws Problem PGRST100 */
+  require(text: string): void {
+    if (!this.accept(text)) throw this.problem(`"${text}" is expected`);
+  }
+
+  /** Passes the longest match of a sticky pattern, which may be empty. */
+  match(pattern: RegExp): string {
+    pattern.lastIndex = this.#position;
+    const found = pattern.exec(this.#text)?.[0] ?? '';
+    this.#position += found.length;
+    return found;
+  }
+
+  /** Returns to the position before the last `match`. */
+  back(length: number): void {
+    this.#position -= length;
+  }
+
+  /** Reads a name, plain or in double quotes. */
+  name(): string {
+    const name = this.sees('"') ? this.quoted() : this.match(plainName).trim();
+    if (name === '') throw this.problem('a name is expected');
+    return name;
+  }
+
+  /** Reads text in double quotes, in which a backslash escapes. */
+  quoted(): string {
+    const text = this.match(quotedText);
+    if (text === '') throw this.problem('text in double quotes is expected');
+    return text.slice(1, -1).replaceAll(/\\(.)/gsu, '$1');
+  }
+
+  /** Reads a column with its JSON path: `data->tags->>0`. */
+  field(): Field {
+    return { column: this.name(), path: this.path() };
+  }
+
+  path(): readonly JsonStep[] {
+    const steps: JsonStep[] = [];
+    while (this.sees('->')) {
+      const gives = this.accept('->>') ? 'text' : 'json';
+      if (gives === 'json') this.require('->');
+      if (steps.length === maxPathSteps) throw this.problem(`a JSON path has more than ${maxPathSteps} steps`);
+      steps.push({ gives, key: this.name() });
+    }
+    return steps;
+  }
+
+  problem(reason: string): Problem {
+    return syntaxProblem(this.#parameter, `${reason} at position ${this.#position}`);
+  }
+}
+
+/** A hyphen is part of a name unless it begins an arrow. */
+const plainName = /(?:[^\s,():!."\->]|-(?!>)|[ ](?=[^\s,():!."\->]))+/uy;
+const quotedText = /"(?:[^"\\]|\\.)*"/suy;

@@ -1,0 +1,396 @@
+import {
+  type Condition,
+  type Operand,
+  type Order,
+  quoteIdentifier,
+  sql,
+  SqlText,
+  text,
+  writeConditions,
+  writeOperand,
+  writeOrder,
+  writePage,
+} from '@pgway/core/internal';
+import { queryProblem, syntaxProblem } from '../postgrest-problem.ts';
+import {
+  aggregateSql,
+  calledSql,
+  groupSql,
+  hasAggregate,
+  requireAggregates,
+  soleCount,
+  spreadAggregates,
+} from './aggregate-sql.ts';
+import { columnSql } from './column-sql.ts';
+import { type Aliased, conditionsOf, orderedField } from './filter-sql.ts';
+import { equalColumns, joinSql, tableSql } from './join-sql.ts';
+import {
+  emptyLevel,
+  type Field,
+  isSameField,
+  type Level,
+  type OrderTerm,
+  type ReadQuery,
+  type SelectedRelation,
+  type SelectItem,
+} from './query.ts';
+import { pageOf } from './page-sql.ts';
+import { findRelationship, type ReadModel, type Relation, type Relationship } from './relationships.ts';
+
+export interface ReadLimits {
+  /** Rows of the outer relation, and of each list of related rows. */
+  readonly maxRows: number;
+  /** Whether requests may select aggregates. */
+  readonly allowAggregates: boolean;
+}
+
+/** A relation to read, with what the request says of it. */
+export interface Read {
+  readonly model: ReadModel;
+  readonly relation: Relation;
+  readonly query: ReadQuery;
+  readonly limits: ReadLimits;
+  /** The quoted name of a CTE with the rows of the relation; absent: its table. */
+  readonly source?: string;
+}
+
+/** Related rows in one request. */
+const maxRelations = 30;
+/** Columns of all levels; PostgreSQL allows 1,664 in one. */
+const maxColumns = 1_000;
+
+/** The parts of a statement that reads rows of one relation. */
+export interface LevelSql {
+  /** The columns of a row. */
+  readonly columns: readonly Operand[];
+  /** The names of the columns. */
+  readonly names: readonly string[];
+  /** `"schema"."name" as "t1"` with the joins of related rows. */
+  readonly from: SqlText;
+  readonly where: readonly Condition[];
+  /** ` group by …`; empty for none. */
+  readonly group: SqlText;
+  readonly order: readonly Order[];
+}
+
+interface LevelInput {
+  readonly items: readonly SelectItem[];
+  readonly level: Level;
+  readonly path: string;
+}
+
+/** The columns of a level, and its joins with related rows. */
+interface Joined {
+  readonly columns: JoinedColumn[];
+  readonly joins: SqlText[];
+  /** The SQL of related rows by their name, NULL for none. */
+  readonly related: Map<string, string>;
+  /** Whether the rows are grouped by the columns that are no aggregates. */
+  readonly isGrouped: boolean;
+}
+
+interface JoinedColumn {
+  readonly name: string;
+  readonly column: Operand;
+  readonly isAggregate: boolean;
+  /** Null: not a column of the relation itself. */
+  readonly field: Field | null;
+}
+
+/** Builds the parts of one statement: its limits hold for all of its relations. */
+export class SelectBuilder {
+  readonly #model: ReadModel;
+  readonly #query: ReadQuery;
+  readonly #limits: ReadLimits;
+  /** The paths of levels that a relation of `select` has. */
+  readonly #usedPaths = new Set<string>(['']);
+  #columns = 0;
+  #aliases = 0;
+  #relations = 0;
+
+  constructor({ model, query, limits }: Read) {
+    this.#model = model;
+    this.#query = query;
+    this.#limits = limits;
+  }
+
+  aliased(relation: Relation): Aliased {
+    return { relation, alias: quoteIdentifier(`t${++this.#aliases}`) };
+  }
+
+  outerLevel({ relation, source }: Read, items: readonly SelectItem[], level: Level): LevelSql {
+    const aliased = this.aliased(relation);
+    const rows = source === undefined ? tableSql(aliased) : text(`${source} as ${aliased.alias}`);
+    return this.level(aliased, { items, level, path: '' }, rows);
+  }
+
+  /** @param source the relation in SQL; absent: the table with its alias */
+  level(aliased: Aliased, { items, level, path }: LevelInput, source: SqlText = tableSql(aliased)): LevelSql {
+    const count = soleCount(aliased.relation, items);
+    const isGrouped = count !== null || hasAggregate(items);
+    const joined: Joined = { columns: [], joins: [], related: new Map(), isGrouped };
+    if (count !== null) this.#addAggregate(joined, count.name, aggregateSql(aliased, count));
+    else for (const item of items) this.#addItem(joined, aliased, item, path);
+    // One row has no order.
+    const order = count === null ? this.#order(joined, aliased, level.order, path) : [];
+    return {
+      columns: joined.columns.map(({ column }) => column),
+      names: joined.columns.map(({ name }) => name),
+      from: joined.joins.reduce((from, join) => from.append(join), source),
+      where: conditionsOf({ ...aliased, related: joined.related }, level.filters),
+      group: groupSql(joined.columns),
+      order,
+    };
+  }
+
+  #addItem(joined: Joined, aliased: Aliased, item: SelectItem, path: string): void {
+    switch (item.kind) {
+      case 'all':
+        for (const column of aliased.relation.columns.keys()) {
+          const field = { column, path: [] };
+          const selected = { kind: 'column', field, name: column, cast: null } as const;
+          this.#addColumn(joined, column, columnSql(aliased, selected, joined.isGrouped), field);
+        }
+        return;
+      case 'column':
+        this.#addColumn(joined, item.name, columnSql(aliased, item, joined.isGrouped), item.field);
+        return;
+      case 'aggregate':
+        requireAggregates(this.#limits.allowAggregates);
+        this.#addAggregate(joined, item.name, aggregateSql(aliased, item));
+        return;
+      case 'relation':
+        this.#addRelation(joined, aliased, item, path);
+    }
+  }
+
+  #addColumn(joined: Joined, name: string, column: Operand, field: Field | null = null): void {
+    this.#countColumn();
+    joined.columns.push({ name, column, isAggregate: false, field });
+  }
+
+  #addAggregate(joined: Joined, name: string, column: SqlText): void {
+    this.#countColumn();
+    joined.columns.push({ name, column: { sql: column }, isAggregate: true, field: null });
+  }
+
+  #countColumn(): void {
+    if (++this.#columns > maxColumns) throw syntaxProblem('select', `there are more than ${maxColumns} columns`);
+  }
+
+  #addRelation(joined: Joined, outer: Aliased, item: SelectedRelation, path: string): void {
+    const relationship = this.#findRelationship(outer, item);
+    const name = item.alias;
+    const innerPath = path === '' ? name : `${path}.${name}`;
+    if (item.spread) return this.#spread(joined, outer, { item, relationship, path: innerPath });
+    const { rows, givesObject } = this.#relatedRows(outer, relationship, item, innerPath);
+    const alias = quoteIdentifier(`e${++this.#aliases}`);
+    const value = givesObject ? 'pg_catalog.row_to_json("row".*)' : 'pg_catalog.json_agg("row".*)';
+    const lateral = sql`lateral (select ${text(value)} as "value" from (${rows}) "row") ${text(alias)}`;
+    joined.joins.push(joinSql(item, givesObject ? 'true' : `${alias}."value" is not null`, lateral));
+    joined.related.set(name, `${alias}."value"`);
+    if (item.items.length === 0) return;
+    const result = givesObject ? `${alias}."value"` : `coalesce(${alias}."value", '[]')`;
+    const comparable = joined.isGrouped ? `(${result})::pg_catalog.jsonb` : result;
+    this.#addColumn(joined, name, { sql: `${comparable} as ${quoteIdentifier(name)}` });
+  }
+
+  #findRelationship(outer: Aliased, item: Pick<SelectedRelation, 'name' | 'hint'>): Relationship {
+    if (++this.#relations > maxRelations)
+      throw syntaxProblem('select', `there are more than ${maxRelations} relations`);
+    return findRelationship(this.#model, outer.relation, item);
+  }
+
+  /** The query of the rows that belong to an outer row. */
+  #relatedRows(
+    outer: Aliased,
+    relationship: Relationship,
+    { items, join }: Pick<SelectedRelation, 'items' | 'join'>,
+    path: string,
+  ): { readonly rows: SqlText; readonly names: readonly string[]; readonly givesObject: boolean } {
+    this.#usedPaths.add(path);
+    const inner = this.aliased(relationship.target);
+    const level = this.#query.levels.get(path) ?? emptyLevel;
+    const parts = this.level(inner, { items, level, path });
+    const { from, condition } = this.#link(relationship, outer, inner, parts.from);
+    const isOne = relationship.cardinality === 'one';
+    const isCount = soleCount(inner.relation, items) !== null;
+    // Without groups, there is a row for no related rows, too.
+    const isOneGroup = isCount || (hasAggregate(items) && parts.group.isEmpty);
+    const having = isOneGroup && join === 'inner' ? ' having pg_catalog.count(*) operator(pg_catalog.>) 0' : '';
+    const rows = text('select ');
+    writeColumns(rows, parts.columns, 'null as "none"');
+    rows.add(' from ').append(from).add(` where ${condition}`);
+    if (parts.where.length > 0) rows.add(' and ');
+    writeConditions(rows, parts.where, ' and ');
+    rows.append(parts.group).add(having);
+    writeOrder(rows, parts.order);
+    writePage(rows, isOne ? { limit: 1, offset: null } : pageOf(level, this.#limits.maxRows));
+    return {
+      rows,
+      names: parts.names,
+      givesObject: isOne && !isCount,
+    };
+  }
+
+  /** The columns of the related row become columns of the outer one, and its aggregates those of the outer rows. */
+  #spread(
+    joined: Joined,
+    outer: Aliased,
+    {
+      item,
+      relationship,
+      path,
+    }: { readonly item: SelectedRelation; readonly relationship: Relationship; readonly path: string },
+  ): void {
+    if (relationship.cardinality === 'many') return this.#spreadMany(joined, outer, { item, relationship, path });
+    if (hasAggregate(item.items)) requireAggregates(this.#limits.allowAggregates);
+    const { items, byName, counts } = spreadAggregates(item);
+    const { rows, names } = this.#relatedRows(outer, relationship, { items, join: item.join }, path);
+    const alias = quoteIdentifier(`e${++this.#aliases}`);
+    joined.joins.push(joinSql(item, 'true', sql`lateral (${rows}) ${text(alias)}`));
+    requireDistinct(names, item);
+    for (const name of names) {
+      const value = `${alias}.${quoteIdentifier(name)}`;
+      const aggregate = byName.get(name);
+      if (aggregate === undefined) this.#addColumn(joined, name, { sql: value });
+      else this.#addAggregate(joined, name, calledSql(aggregate, text(value)));
+    }
+    for (const count of counts) this.#addAggregate(joined, count.name, calledSql(count, text('*')));
+  }
+
+  /** The columns of related rows become lists of the outer one, which have the order of the rows. */
+  #spreadMany(
+    joined: Joined,
+    outer: Aliased,
+    {
+      item,
+      relationship,
+      path,
+    }: { readonly item: SelectedRelation; readonly relationship: Relationship; readonly path: string },
+  ): void {
+    if (hasAggregate(item.items)) {
+      throw queryProblem({
+        code: 'PGRST127',
+        message: 'Feature not implemented',
+        details: `Aggregates in ...${item.name.slice(0, 100)}, which can have several rows`,
+      });
+    }
+    const { rows, names } = this.#relatedRows(outer, relationship, item, path);
+    requireDistinct(names, item);
+    const alias = quoteIdentifier(`e${++this.#aliases}`);
+    const lists = names
+      .map(quoteIdentifier)
+      .map((name) => `coalesce(pg_catalog.json_agg("row".${name}), '[]') as ${name}`);
+    const list = text(lists.length === 0 ? 'null as "none"' : lists.join(', '));
+    const having = text(item.join === 'inner' ? ' having pg_catalog.count(*) operator(pg_catalog.>) 0' : '');
+    joined.joins.push(
+      joinSql(item, 'true', sql`lateral (select ${list} from (${rows}) "row"${having}) ${text(alias)}`),
+    );
+    for (const name of names) {
+      const value = `${alias}.${quoteIdentifier(name)}${joined.isGrouped ? '::pg_catalog.jsonb' : ''}`;
+      this.#addColumn(joined, name, { sql: `${value} as ${quoteIdentifier(name)}` });
+    }
+  }
+
+  /** The condition that connects the related rows with the outer row. */
+  #link(
+    { pairs, junction }: Relationship,
+    outer: Aliased,
+    inner: Aliased,
+    from: SqlText,
+  ): { readonly from: SqlText; readonly condition: string } {
+    if (junction === null) return { from, condition: equalColumns(outer, inner, pairs) };
+    const middle = this.aliased(junction.relation);
+    const connected = sql`${from} join ${tableSql(middle)} on ${text(equalColumns(middle, inner, junction.inner))}`;
+    return { from: connected, condition: equalColumns(middle, outer, junction.outer) };
+  }
+
+  #order(joined: Joined, aliased: Aliased, terms: readonly OrderTerm[], path: string): readonly Order[] {
+    const parameter = path === '' ? 'order' : `${path}.order`;
+    return terms.map(({ relation, field, descending, nulls }) => {
+      const operand =
+        relation === null
+          ? this.#ownValue(joined, aliased, field, parameter)
+          : this.#relatedValue(joined, aliased, { relation, field, parameter, path });
+      return { operand, descending, nullsFirst: nulls === null ? descending : nulls === 'first' };
+    });
+  }
+
+  /** Grouped rows are ordered by the position of a selected column, as they are grouped by it. */
+  #ownValue({ columns, isGrouped }: Joined, aliased: Aliased, field: Field, parameter: string): Operand {
+    const value = orderedField(aliased, field, parameter);
+    if (!isGrouped) return value;
+    const position = columns.findIndex((column) => column.field !== null && isSameField(column.field, field));
+    return position === -1 ? value : { sql: String(position + 1) };
+  }
+
+  /** Joins the related row whose field the rows are ordered by. */
+  #relatedValue(
+    joined: Joined,
+    outer: Aliased,
+    {
+      relation,
+      field,
+      parameter,
+      path,
+    }: { readonly relation: string; readonly field: Field; readonly parameter: string; readonly path: string },
+  ): Operand {
+    const selected = this.#selectedRelation(path, relation);
+    const relationship = this.#findRelationship(outer, selected ?? { name: relation, hint: null });
+    if (relationship.cardinality === 'many') {
+      throw queryProblem({
+        code: 'PGRST118',
+        message: `A related order on '${relation}' is not possible`,
+        details: `'${relation}' can have several rows (${relationship.description})`,
+      });
+    }
+    const inner = this.aliased(relationship.target);
+    const alias = quoteIdentifier(`e${++this.#aliases}`);
+    const value = new SqlText();
+    writeOperand(value, orderedField(inner, field, parameter));
+    const condition = text(equalColumns(outer, inner, relationship.pairs));
+    joined.joins.push(
+      sql` left join lateral (select ${value} as "value" from ${tableSql(inner)} where ${condition} limit 1) ${text(alias)} on true`,
+    );
+    return { sql: `${alias}."value"` };
+  }
+
+  #selectedRelation(path: string, name: string): SelectedRelation | null {
+    let items = this.#query.items;
+    for (const step of path === '' ? [] : path.split('.')) items = findRelation(items, step)?.items ?? [];
+    return findRelation(items, name);
+  }
+
+  /**
+   * Refuses filters of relations that are not selected: they would have no effect.
+   * @throws Problem PGRST108
+   */
+  checkPaths(): void {
+    for (const path of this.#query.levels.keys()) {
+      if (this.#usedPaths.has(path)) continue;
+      throw queryProblem({
+        code: 'PGRST108',
+        message: `'${path.slice(0, 100)}' is not an embedded resource in this request`,
+        hint: `Verify that '${path.slice(0, 100)}' is included in the 'select' query parameter.`,
+      });
+    }
+  }
+}
+
+/** @param ifNone the text without columns */
+export function writeColumns(sql: SqlText, columns: readonly Operand[], ifNone = ''): void {
+  if (columns.length === 0) sql.add(ifNone);
+  for (const [index, column] of columns.entries()) writeOperand(index === 0 ? sql : sql.add(', '), column);
+}
+
+function findRelation(items: readonly SelectItem[], name: string): SelectedRelation | null {
+  const found = items.find((item) => item.kind === 'relation' && item.alias === name);
+  return (found as SelectedRelation | undefined) ?? null;
+}
+
+/** @throws Problem PGRST100 */
+function requireDistinct(names: readonly string[], { name: relation }: SelectedRelation): void {
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) throw syntaxProblem('select', `"${repeated}" is twice in ...${relation}`);
+}

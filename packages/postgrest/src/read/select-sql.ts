@@ -1,0 +1,86 @@
+import { sql, type SqlText, text, writeOrder, writePage, writeWhere } from '@pgway/core/internal';
+import { hasAggregate } from './aggregate-sql.ts';
+import { pageOf } from './page-sql.ts';
+import { emptyLevel, type Filter, type Level } from './query.ts';
+import { type LevelSql, type Read, SelectBuilder, writeColumns } from './select-builder.ts';
+
+/**
+ * Writes the query that reads the rows, and returns the names of the columns. The query has one row: the rows as JSON or CSV in `body`,
+ * and their number in `count`. CSV is without the line of names.
+ * @throws Problem 400 for an unknown column or relation, and past a limit
+ */
+export function writeRead(sql: SqlText, read: Read, format: 'json' | 'csv' = 'json'): readonly string[] {
+  const level = outerLevel(read);
+  const builder = new SelectBuilder(read);
+  const parts = builder.outerLevel(read, read.query.items, level);
+  builder.checkPaths();
+  const body = format === 'csv' ? csvBody : parts.columns.length === 0 ? emptyRowsBody : jsonBody;
+  sql.add(`select ${body} as "body", pg_catalog.count(*) as "count" from (select `, `${format} (select `);
+  writeColumns(sql, parts.columns);
+  sql.add(' from ').append(parts.from);
+  writeWhere(sql, parts.where);
+  sql.append(parts.group);
+  writeOrder(sql, parts.order);
+  writePage(sql, pageOf(level, read.limits.maxRows));
+  sql.add(') "page"', ')');
+  return parts.names;
+}
+
+const jsonBody = `coalesce(pg_catalog.json_agg("page".*), '[]')::pg_catalog.text`;
+/** A row without columns cannot be named as a whole. */
+const emptyRowsBody = `coalesce(pg_catalog.json_agg('{}'::pg_catalog.json), '[]')::pg_catalog.text`;
+/** The text of a row quotes values as CSV does, within parentheses, and doubles backslashes. */
+const rowText = 'row("page".*)::pg_catalog.text';
+const backslash = 'pg_catalog.chr(92)';
+const csvLine = `pg_catalog.replace(pg_catalog.substr(${rowText}, 2, pg_catalog.length(${rowText}) - 2), ${backslash} || ${backslash}, ${backslash})`;
+const csvBody = `coalesce(pg_catalog.string_agg(${csvLine}, pg_catalog.chr(10)), '')`;
+
+/**
+ * Returns an expression: the number of rows without `limit` and `offset`.
+ * @param atMost the number up to which rows are counted; null: all of them
+ */
+export function countSql(read: Read, atMost: number | null = null): SqlText {
+  const limit = text(atMost === null ? '' : ` limit ${atMost}`);
+  return sql`(select pg_catalog.count(*) from (${countedRowsSql(read)}${limit}) "counted")`;
+}
+
+/** Returns the query of the rows that are counted, without their columns. */
+export function countedRowsSql(read: Read): SqlText {
+  const builder = new SelectBuilder(read);
+  const level = { ...outerLevel(read), order: [] };
+  if (hasAggregate(read.query.items)) {
+    const { columns, from, where, group } = builder.outerLevel(read, read.query.items, level);
+    const rows = text('select ');
+    writeColumns(rows, columns);
+    rows.add(' from ').append(from);
+    writeWhere(rows, where);
+    return rows.append(group);
+  }
+  const named = new Set(columnsOf(level.filters));
+  const items = read.query.items.filter(
+    (item) => item.kind === 'relation' && (item.join === 'inner' || named.has(item.alias)),
+  );
+  const { from, where } = builder.outerLevel(read, items, level);
+  const rows = sql`select 1 from ${from}`;
+  writeWhere(rows, where);
+  return rows;
+}
+
+/** Returns the columns of a row of a relation that has been written, with its related rows, and the joins that they need. */
+export function writtenRowSql(read: Read, alias: string): Pick<LevelSql, 'columns' | 'from' | 'group' | 'order'> {
+  const builder = new SelectBuilder(read);
+  const { order } = outerLevel(read);
+  const level = { ...emptyLevel, order };
+  const input = { items: read.query.items, level, path: '' };
+  const parts = builder.level({ relation: read.relation, alias }, input, text(alias));
+  builder.checkPaths();
+  return parts;
+}
+
+function outerLevel({ query }: Read): Level {
+  return query.levels.get('') ?? emptyLevel;
+}
+
+function columnsOf(filters: readonly Filter[]): readonly string[] {
+  return filters.flatMap((filter) => (filter.kind === 'group' ? columnsOf(filter.members) : [filter.field.column]));
+}

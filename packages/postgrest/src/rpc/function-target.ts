@@ -1,0 +1,101 @@
+import type { Column, Comparison, Endpoint, Routine, RoutineResult, TableColumn, TypeFacts } from '@pgway/core';
+import { quoteIdentifier } from '@pgway/core/internal';
+import type { ResolvedPostgrestOptions } from '../options.ts';
+import type { PostgrestTable } from '../dialect-table.ts';
+import type { ReadModel, Relation } from '../read/relationships.ts';
+import type { Target } from '../target.ts';
+
+/** The result of a function. `rows` have columns, `values` have not. */
+export type FunctionResult = 'nothing' | 'value' | 'values' | 'row' | 'rows';
+
+/** The function of a request. */
+export interface FunctionTarget extends Target {
+  readonly result: FunctionResult;
+}
+
+/** A function with the type of its rows in SQL; null: not a composite or table type. */
+interface KnownFunction {
+  readonly target: FunctionTarget;
+  readonly rowType: string | null;
+}
+
+/** By an object that copies of an endpoint keep. */
+const functions = new WeakMap<Endpoint['parameters'], KnownFunction>();
+
+/** Keeps the facts of a function that requests need. */
+export function keepFunction(
+  endpoint: Endpoint,
+  { name, result }: Routine,
+  { path, allowRollback, allowAggregates, limits }: ResolvedPostgrestOptions,
+): void {
+  const kind = resultKind(name, result);
+  const options: PostgrestTable = {
+    path,
+    allowRollback,
+    allowAggregates,
+    allowUnfilteredUpdate: false,
+    conflictActions: [],
+    maxRows: limits.maxLimit,
+  };
+  const hasColumns = kind === 'row' || kind === 'rows';
+  const target: FunctionTarget = {
+    endpoint,
+    schema: endpoint.schema,
+    name,
+    columns: new Map(hasColumns ? result.columns.map((column) => [column.name, toTableColumn(column)]) : []),
+    key: [],
+    options,
+    allowUnfilteredDelete: false,
+    result: kind,
+  };
+  functions.set(endpoint.parameters, { target, rowType: hasColumns ? (result.type?.sql ?? null) : null });
+}
+
+/** A single output parameter is a column, as in PostgREST, unless it has the name of the function. */
+function resultKind(name: string, { kind, set, columns, display }: RoutineResult): FunctionResult {
+  if (kind === 'void') return 'nothing';
+  const hasOutputParameter = display.startsWith('TABLE(') || columns[0]?.name !== name;
+  if (kind === 'scalar' && !hasOutputParameter) return set ? 'values' : 'value';
+  return set ? 'rows' : 'row';
+}
+
+function toTableColumn({ name, type }: Column): TableColumn {
+  return {
+    name,
+    type,
+    notNull: false,
+    hasDefault: false,
+    identity: null,
+    generated: false,
+    writable: false,
+    key: false,
+    comparison: comparisonOf(type),
+  };
+}
+
+/** Types of `pg_catalog` that have no order. */
+const unordered: ReadonlySet<string> = new Set(
+  'json xml point line lseg box path polygon circle xid cid jsonpath tsquery pg_snapshot txid_snapshot'.split(' '),
+);
+
+/** The comparison of a type in `pg_catalog`. Values of types of extensions are compared as text. */
+function comparisonOf({ kind, builtin, element }: TypeFacts): Comparison {
+  if (element !== undefined) return comparisonOf(element);
+  if (kind === 'enum' || kind === 'range') return 'ordered';
+  return builtin === null || unordered.has(builtin) ? 'none' : 'ordered';
+}
+
+/** Undefined for the endpoint of a table. */
+export function functionOf(endpoint: Endpoint): FunctionTarget | undefined {
+  return functions.get(endpoint.parameters)?.target;
+}
+
+/** Returns the relation of the rows of a function: a table that its caller can read, or one with the columns of the function. */
+export function relationOf(target: FunctionTarget, { relations }: ReadModel): Relation {
+  const { rowType } = functions.get(target.endpoint.parameters)!;
+  if (rowType === null) return target;
+  for (const relation of relations.values()) {
+    if (`${quoteIdentifier(relation.schema)}.${quoteIdentifier(relation.name)}` === rowType) return relation;
+  }
+  return target;
+}

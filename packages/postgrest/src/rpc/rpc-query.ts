@@ -1,0 +1,178 @@
+import type { GatewayResponse, Query, QueryInput } from '@pgway/core';
+import { buildCall, findMissingArgument, sql, SqlText, text, writePage } from '@pgway/core/internal';
+import { isDatabaseError, ofRequest } from '../database-error.ts';
+import { postgrestProblem, syntaxProblem } from '../postgrest-problem.ts';
+import { preferenceApplied, preferredSettings } from '../preferences.ts';
+import { pageOf } from '../read/page-sql.ts';
+import { parseReadQuery } from '../read/parse-query.ts';
+import { emptyLevel } from '../read/query.ts';
+import { readModelOf } from '../read-models.ts';
+import { finishRead, type ReadParts, withRange } from '../read-query.ts';
+import { type TargetRequest, toTargetRequest } from '../target.ts';
+import { representation, withoutContent } from '../write-response.ts';
+import { guardProblem, guardSql, maxResponseSize, type ResultGuard } from '../write-result.ts';
+import { functionOf, type FunctionTarget, relationOf } from './function-target.ts';
+
+/** The CTE of the rows of a function. */
+const sourceAlias = '"source"';
+
+/** GET, HEAD and POST: calls a function, and reads from its rows. */
+export function buildRpc(input: QueryInput): Query {
+  const target = functionOf(input.endpoint)!;
+  const hasRows = target.result === 'rows' || target.result === 'row';
+  const request = toTargetRequest(target, input, hasRows);
+  const call = callSql(input);
+  return hasRows ? buildRows(request, target, call) : buildValues(request, target, call);
+}
+
+/** @throws Problem PGRST202 for arguments without the ones before them */
+function callSql({ endpoint, parameters, values }: QueryInput): SqlText {
+  const missing = findMissingArgument(endpoint, parameters);
+  if (missing !== null) {
+    throw postgrestProblem(
+      404,
+      'PGRST202',
+      `Could not find the function ${endpoint.schema}.${endpoint.name} in the schema cache`,
+      {
+        details: `The call needs the argument ${missing.name} too.`,
+      },
+    );
+  }
+  const key = `call(${parameters.map(({ position }) => position).join()})`;
+  const call = new SqlText().addLazily(() => buildCall(endpoint, parameters), key);
+  // The text has their numbers: the values of the call are the first ones of the statement.
+  for (const [index, parameter] of parameters.entries()) call.addValue(values[index]!, parameter);
+  return call;
+}
+
+/** Marks an error as one of the request, unless the function does not exist any more: then its endpoint is stale. */
+function toError({ schema, name }: FunctionTarget, error: unknown): unknown {
+  const isMissing =
+    isDatabaseError(error) &&
+    error.diagnostics.code === '42883' &&
+    error.diagnostics.message.includes(`${schema}.${name}(`);
+  return isMissing ? error : ofRequest(error);
+}
+
+/** The parameters of a query string that are arguments. */
+function argumentNames({ endpoint }: FunctionTarget): ReadonlySet<string> {
+  return new Set(endpoint.method === 'GET' ? endpoint.parameters.map(({ name }) => name) : []);
+}
+
+function buildRows(request: TargetRequest, target: FunctionTarget, call: SqlText): Query {
+  const { preferences, media } = request;
+  const isRow = target.result === 'row';
+  const model = readModelOf(target);
+  const query = withRange(parseReadQuery(request.query, argumentNames(target)), request.range);
+  const shown: TargetRequest =
+    isRow && media.shape === 'array' ? { ...request, media: { ...media, shape: 'object' } } : request;
+  return finishRead(shown, {
+    read: {
+      model,
+      relation: relationOf(target, model),
+      query,
+      limits: target.options,
+      source: sourceAlias,
+    },
+    prefix: sql`with ${text(sourceAlias)} as (select "f".* from ${call} as "f") `,
+    guards: selectGuards(shown, target),
+    rollsBack: preferences.tx === 'rollback',
+    toError: (error) => toError(target, error),
+  });
+}
+
+const callRows = `(select pg_catalog.count(*) from ${sourceAlias})`;
+
+/** The call fails beyond a limit, so that it changes nothing. */
+function selectGuards({ media, preferences }: TargetRequest, { result }: FunctionTarget): ReadParts['guards'] {
+  const { handling, maxAffected } = preferences;
+  const size = { guard: sizeGuard(), value: 'pg_catalog.octet_length("result"."body")' };
+  if (media.shape === 'object') return [{ guard: newGuard('single', 1), value: '"result"."count"' }, size];
+  if (handling !== 'strict' || maxAffected === null || result !== 'rows') return [size];
+  return [{ guard: newGuard('maximum', maxAffected), value: callRows }, size];
+}
+
+function newGuard(kind: ResultGuard['kind'], limit: number): ResultGuard {
+  return { kind, limit, token: crypto.randomUUID() };
+}
+
+const sizeGuard = (): ResultGuard => newGuard('size', maxResponseSize);
+
+/** A result without columns: one value, values, or none. */
+function buildValues(request: TargetRequest, target: FunctionTarget, call: SqlText): Query {
+  const page = readPage(request, target);
+  const headers = preferenceApplied(request.preferences, ['tx', 'handling']);
+  const respond = (body: string): GatewayResponse => representation(request, 200, body, headers);
+  switch (target.result as 'nothing' | 'value' | 'values') {
+    case 'nothing':
+      return valueQuery({
+        request,
+        target,
+        statement: sql`select ${call}`,
+        guards: [],
+        respond: () => withoutContent(headers),
+      });
+    case 'value':
+      return bodyQuery({
+        request,
+        target,
+        statement: sql`select coalesce(pg_catalog.to_json("f"."value"), 'null')::pg_catalog.text as "body" from (select ${call} as "value" offset 0) "f"`,
+        respond,
+      });
+    case 'values':
+      return bodyQuery({
+        request,
+        target,
+        statement: sql`select coalesce(pg_catalog.json_agg("page"."value"), '[]')::pg_catalog.text as "body" from (select "f"."value" from ${call} as "f" ("value")${page}) "page"`,
+        respond,
+      });
+  }
+}
+
+/**
+ * Returns `limit` and `offset` of a set of values.
+ * @throws Problem PGRST100 for filters and anything else that needs columns or rows
+ */
+function readPage(request: TargetRequest, target: FunctionTarget): SqlText {
+  const { items, levels } = withRange(parseReadQuery(request.query, argumentNames(target)), request.range);
+  const { filters, order, limit, offset } = levels.get('') ?? emptyLevel;
+  const isSet = target.result === 'values';
+  const needsColumns = filters.length + order.length > 0 || levels.size > 1 || items[0]?.kind !== 'all';
+  if (needsColumns || (!isSet && levels.size > 0 && request.range === undefined)) {
+    throw syntaxProblem(
+      'query',
+      `the result of ${target.name} has no columns; ${isSet ? 'only limit and offset are possible' : 'only arguments are possible'}`,
+    );
+  }
+  const page = new SqlText();
+  writePage(page, pageOf({ filters, order, limit, offset }, target.options.maxRows));
+  return page;
+}
+
+interface ValueParts {
+  readonly request: TargetRequest;
+  readonly target: FunctionTarget;
+  readonly statement: SqlText;
+  readonly guards: readonly ResultGuard[];
+  readonly respond: (body: string) => GatewayResponse;
+}
+
+/** Limits the bytes of the column `body`, of which the statement has one row. */
+function bodyQuery(parts: Omit<ValueParts, 'guards'>): Query {
+  const size = sizeGuard();
+  const limit = guardSql(size, 'pg_catalog.octet_length("result"."body")');
+  const limited = sql`with "result" as materialized (${parts.statement}) select "result"."body"${limit} from "result"`;
+  return valueQuery({ ...parts, statement: limited, guards: [size] });
+}
+
+function valueQuery({ request: { preferences }, target, statement, guards, respond }: ValueParts): Query {
+  return {
+    ...statement.finish('call'),
+    settings: preferredSettings(preferences),
+    rowResponse: {
+      rollsBack: preferences.tx === 'rollback',
+      respond: ([body]) => respond(body ?? 'null'),
+      toError: (error) => guardProblem(error, guards) ?? toError(target, error),
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import type { Endpoint, QueryInput, TableColumn } from '@pgway/core';
+import { listColumnParameters, quoteIdentifier, requireTable } from '@pgway/core/internal';
+import { type PostgrestTable, postgrestTable } from './dialect-table.ts';
+import { readProfileHeader, unknownInSchema, unknownSchema } from './profile.ts';
+import { negotiateMedia, type ResponseMedia } from './media.ts';
+import { type Preferences, readPreferences } from './preferences.ts';
+import { syntaxProblem, unknownColumn } from './postgrest-problem.ts';
+
+/** The table of a request. */
+export interface Target {
+  readonly endpoint: Endpoint;
+  readonly schema: string;
+  readonly name: string;
+  readonly columns: ReadonlyMap<string, TableColumn>;
+  /** The primary key; empty without one. */
+  readonly key: readonly TableColumn[];
+  readonly options: PostgrestTable;
+  readonly allowUnfilteredDelete: boolean;
+}
+
+/** A request with what its headers ask for. */
+export interface TargetRequest {
+  readonly target: Target;
+  readonly preferences: Preferences;
+  readonly media: ResponseMedia;
+  /** `Content-Profile`, if the request names its schema. */
+  readonly profile: readonly string[];
+  /** The query string as sent. */
+  readonly query: string;
+  /** The parameters of the query string that writes have. */
+  readonly parameters: URLSearchParams;
+  readonly body: string | null;
+  readonly contentType: string | undefined;
+  /** The header `Range`. */
+  readonly range: string | undefined;
+}
+
+/** Built once per endpoint: a table may have many columns. */
+const targets = new WeakMap<Endpoint, Target>();
+
+/** Returns the table of an endpoint, with the types of its columns. */
+export function targetOf(endpoint: Endpoint): Target {
+  const known = targets.get(endpoint);
+  if (known !== undefined) return known;
+  const { schema, name } = endpoint;
+  const table = requireTable(endpoint);
+  const columns = listColumnParameters(endpoint).map(({ facts, parameter: { type } }) => ({ ...facts, type }));
+  const target: Target = {
+    endpoint,
+    schema,
+    name,
+    columns: new Map(columns.map((column) => [column.name, column])),
+    key: columns.filter(({ key }) => key),
+    options: postgrestTable(table),
+    allowUnfilteredDelete: table.allowUnfilteredDelete,
+  };
+  targets.set(endpoint, target);
+  return target;
+}
+
+/**
+ * Reads the headers of a request.
+ * @throws Problem PGRST106, PGRST107, PGRST122
+ */
+export function readTargetRequest(input: QueryInput): TargetRequest {
+  const { method } = input.request;
+  return toTargetRequest(targetOf(input.endpoint), input, method === 'GET' || method === 'HEAD');
+}
+
+/** @param isRead whether the rows can be CSV */
+export function toTargetRequest(
+  target: Target,
+  { request, body }: Pick<QueryInput, 'request' | 'body'>,
+  isRead: boolean,
+): TargetRequest {
+  return {
+    target,
+    preferences: readPreferences(request, target.options),
+    media: negotiateMedia(request.header('accept'), isRead),
+    profile: readProfile(request, target),
+    query: request.query,
+    parameters: new URLSearchParams(request.query),
+    body,
+    contentType: request.header('content-type'),
+    range: request.header('range'),
+  };
+}
+
+/** @throws Problem PGRST106 for an unknown schema; PGRST205 and PGRST202 for one without the table or function */
+function readProfile(request: QueryInput['request'], target: Target): readonly string[] {
+  const { schema, name, endpoint, options } = target;
+  const profile = readProfileHeader(request);
+  if (profile === undefined) return [];
+  if (profile === schema) return ['content-profile', encodeURIComponent(schema)];
+  const schemas = schemasOf(options);
+  if (!schemas.has(profile)) throw unknownSchema(profile, schemas);
+  throw unknownInSchema(endpoint.table === null ? 'function' : 'table', `${profile}.${name}`);
+}
+
+/** The schemas with published tables or functions, by an object that endpoints keep. */
+const exposedSchemas = new WeakMap<PostgrestTable, ReadonlySet<string>>();
+
+/** Keeps the schemas that requests may name. */
+export function keepSchemas(options: readonly PostgrestTable[], schemas: ReadonlySet<string>): void {
+  for (const each of options) exposedSchemas.set(each, schemas);
+}
+
+function schemasOf(options: PostgrestTable): ReadonlySet<string> {
+  return exposedSchemas.get(options) ?? new Set();
+}
+
+/** @throws Problem PGRST204 */
+export function requireColumn({ columns, name: table }: Target, name: string): TableColumn {
+  const column = columns.get(name);
+  if (column === undefined) throw unknownColumn(name.slice(0, 100), table);
+  return column;
+}
+
+/**
+ * Returns the names of a comma-separated list, such as `id,"a,b"`.
+ * @throws Problem PGRST100
+ */
+export function parseNames(parameter: string, text: string): readonly string[] {
+  const found = [...text.matchAll(listedName)];
+  const end = found.reduce((length, [match]) => length + match.length, 0);
+  if (end < text.length) throw syntaxProblem(parameter, `a name or "," is expected at position ${end}`);
+  const names = found.map(([, quoted, plain]) =>
+    quoted === undefined ? plain!.trim() : quoted.replaceAll(/\\(.)/gs, '$1'),
+  );
+  return [...new Set(names.filter((name) => name !== ''))];
+}
+
+/** White space is matched at one place only: a text that does not match would take time by its square otherwise. */
+const listedName = /(?:\s*"((?:[^"\\]|\\.)*)"\s*|([^,"]*))(?:,|$)/gsy;
+
+export function relationSql({ schema, name }: Pick<Target, 'schema' | 'name'>): string {
+  return `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
+}

@@ -1,0 +1,186 @@
+import type { HeaderList, Query } from '@pgway/core';
+import { type Order, rowAlias, type SqlText } from '@pgway/core/internal';
+import { preferenceApplied } from './preferences.ts';
+import { postgrestProblem } from './postgrest-problem.ts';
+import { conditionsOf, orderedField } from './read/filter-sql.ts';
+import { rowCount } from './read/page-sql.ts';
+import { parseReadQuery } from './read/parse-query.ts';
+import { emptyLevel, type Level, type OrderTerm, type ReadQuery } from './read/query.ts';
+import { finishWrite } from './finish-write.ts';
+import { locationHeader, representation, totalRange, withoutContent, affectedRowsRange } from './write-response.ts';
+import {
+  insertColumns,
+  jsonParameter,
+  keyConditions,
+  readGivenRows,
+  requireFilter,
+  selectConflict,
+  updateColumns,
+} from './write-parts.ts';
+import type { Target, TargetRequest } from './target.ts';
+import type { WriteResult } from './write-result.ts';
+import {
+  type AffectedRange,
+  type ChangeParts,
+  deleteStatement,
+  insertStatement,
+  mergedRowsSetting,
+  updateStatement,
+} from './write-statements.ts';
+
+/** POST: inserts all rows of the body. */
+export async function buildInsert(request: TargetRequest): Promise<Query> {
+  const { target, preferences } = request;
+  const given = await readGivenRows(request);
+  const query = parseReadQuery(request.query);
+  const conflict = selectConflict(request);
+  const columns = insertColumns(request, given);
+  const statement = insertStatement(target, {
+    body: jsonParameter(given.rows.json),
+    columns,
+    conflict,
+    conditions: [],
+  });
+  const location = preferences.return === 'headers-only' ? target.key : [];
+  return finishWrite(request, {
+    query,
+    statement,
+    location,
+    maxAffected: null,
+    settings: conflict?.action === 'merge' ? mergeSettings : [],
+    respond: (result) => {
+      const isMerge = preferences.resolution === 'merge-duplicates';
+      const status = isMerge && result.affected - result.merged <= 0 ? 200 : 201;
+      const applied = preferenceApplied(preferences, [
+        ...(conflict === null ? [] : (['resolution'] as const)),
+        'missing',
+        'return',
+        'count',
+        'tx',
+        'handling',
+      ]);
+      const headers = [...locationHeader(target, result), ...totalRange(request, result), ...applied];
+      return result.body === null
+        ? { kind: 'whole', status, headers, body: '' }
+        : representation(request, status, result.body, headers);
+    },
+  });
+}
+
+/** An earlier statement of the transaction may have counted, where the host provides the connection. */
+const mergeSettings = [[mergedRowsSetting, '']] as const;
+
+/** PUT: inserts or replaces the row that the URL names. */
+export async function buildPut(request: TargetRequest): Promise<Query> {
+  const { target, preferences } = request;
+  const query = parseReadQuery(request.query);
+  const conditions = keyConditions(target, outerLevel(query));
+  const given = await readGivenRows(request);
+  const statement = insertStatement(target, {
+    body: jsonParameter(given.rows.json),
+    columns: insertColumns(request, given),
+    conflict: { action: 'merge', columns: target.key },
+    conditions,
+  });
+  return finishWrite(request, {
+    query: { ...query, levels: new Map() },
+    statement,
+    location: [],
+    maxAffected: null,
+    settings: mergeSettings,
+    respond: (result) => {
+      if (result.affected !== 1) {
+        throw postgrestProblem(400, 'PGRST115', 'Payload values do not match URL in primary key column(s)');
+      }
+      const headers = preferenceApplied(preferences, ['return', 'count', 'tx', 'handling']);
+      if (result.body === null) return withoutContent(headers);
+      return representation(request, result.merged === 0 ? 201 : 200, result.body, headers);
+    },
+  });
+}
+
+/** PATCH: sets columns of the rows that meet the filters. */
+export async function buildUpdate(request: TargetRequest): Promise<Query> {
+  const { target } = request;
+  const given = await readGivenRows(request);
+  const query = parseReadQuery(request.query);
+  const { columns, defaults } = updateColumns(request, given);
+  const isEmpty = columns.length === 0 && defaults.length === 0;
+  const parts = changeParts(request, query, 'UPDATE');
+  const body = jsonParameter(given.rows.json);
+  const statement = isEmpty ? null : updateStatement(target, { body, columns, defaults, ...parts });
+  return finishChange(request, query, { statement, applied: ['missing'], range: affectedRowsRange });
+}
+
+/** DELETE: deletes the rows that meet the filters. */
+export function buildDelete(request: TargetRequest): Query {
+  const query = parseReadQuery(request.query);
+  const statement = deleteStatement(request.target, changeParts(request, query, 'DELETE'));
+  return finishChange(request, query, { statement, applied: [], range: totalRange });
+}
+
+interface Change {
+  /** Null: nothing to set. */
+  readonly statement: SqlText | null;
+  /** Further preferences that have an effect. */
+  readonly applied: readonly 'missing'[];
+  readonly range: (request: TargetRequest, result: WriteResult) => HeaderList;
+}
+
+function finishChange(request: TargetRequest, query: ReadQuery, { statement, applied, range }: Change): Query {
+  const { preferences } = request;
+  return finishWrite(request, {
+    query,
+    statement,
+    location: [],
+    maxAffected: preferences.handling === 'strict' ? preferences.maxAffected : null,
+    settings: [],
+    respond: (result) => {
+      const names = [...applied, 'return', 'count', 'tx', 'handling', 'maxAffected'] as const;
+      const headers = [...range(request, result), ...preferenceApplied(preferences, names)];
+      return result.body === null ? withoutContent(headers) : representation(request, 200, result.body, headers);
+    },
+  });
+}
+
+function changeParts({ target }: TargetRequest, query: ReadQuery, statement: 'UPDATE' | 'DELETE'): ChangeParts {
+  const level = outerLevel(query);
+  requireFilter(target, statement, level.filters.length > 0);
+  const conditions = conditionsOf({ relation: target, alias: rowAlias }, level.filters);
+  return { conditions, range: affectedRange(target, level) };
+}
+
+/**
+ * Returns the range of a write with a limit; null without one.
+ * @throws Problem PGRST109 for a limit without an order, or without a primary key
+ */
+function affectedRange(target: Target, level: Level): AffectedRange | null {
+  const { key } = target;
+  const { limit, offset, order } = level;
+  if (limit === null && offset === 0) return null;
+  if (order.length === 0 || key.length === 0) {
+    throw postgrestProblem(400, 'PGRST109', "A 'limit' was applied without an explicit 'order'", {
+      hint: key.length === 0 ? 'The table needs a primary key' : "Apply an 'order' using unique column(s)",
+    });
+  }
+  return {
+    key,
+    order: order.map((term) => ownOrder(target, term)),
+    page: { limit: limit === null ? null : rowCount(limit), offset: rowCount(offset) },
+  };
+}
+
+/** @throws Problem PGRST118 for a column of a related row */
+function ownOrder(target: Target, { relation, field, descending, nulls }: OrderTerm): Order {
+  if (relation !== null) {
+    throw postgrestProblem(400, 'PGRST118', `A related order on '${relation}' is not possible`, {
+      details: 'A write with a limit is ordered by columns of its own table',
+    });
+  }
+  const operand = orderedField({ relation: target, alias: rowAlias }, field, 'order');
+  return { operand, descending, nullsFirst: nulls === null ? descending : nulls === 'first' };
+}
+
+function outerLevel({ levels }: ReadQuery): Level {
+  return levels.get('') ?? emptyLevel;
+}

@@ -1,0 +1,160 @@
+import type { TableColumn } from '@pgway/core';
+import {
+  type Condition,
+  conflictSql,
+  type Order,
+  type Page,
+  quoteIdentifier,
+  quoteLiteral,
+  rowAlias,
+  sql,
+  type SqlText,
+  text,
+  writeOrder,
+  writePage,
+  writeWhere,
+} from '@pgway/core/internal';
+import { qualifyDefault } from './default-expression.ts';
+
+/** The relation of a write. */
+export interface WrittenTable {
+  readonly schema: string;
+  readonly name: string;
+}
+
+/** A column that a statement writes. */
+export interface WrittenColumn {
+  readonly column: TableColumn;
+  /**
+   * The value of a row whose object lacks the key.
+   * - `null`: NULL
+   * - `default`: the default of the column, for columns that `qualifyDefault` accepts
+   */
+  readonly ifMissing: 'null' | 'default';
+}
+
+/** The columns that rows conflict on, and the result of a conflict. */
+export interface ConflictAction {
+  readonly action: 'merge' | 'ignore';
+  readonly columns: readonly TableColumn[];
+}
+
+/** The setting of the transaction that counts the rows of an upsert that were there before. */
+export const mergedRowsSetting = 'pgway.merged_rows';
+
+/** The alias of the rows of a body. */
+export const bodyAlias = '"body"';
+
+const columnName = ({ name }: TableColumn): string => quoteIdentifier(name);
+
+function relation({ schema, name }: WrittenTable): string {
+  return `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
+}
+
+/** The SQL of the rows of a body: one JSON parameter, an array of objects. */
+function bodyRows(body: SqlText, written: readonly WrittenColumn[]): SqlText {
+  const definitions = written.map(({ column }) => `${columnName(column)} ${column.type.sql}`).join(', ');
+  const hasDefaults = written.some(({ ifMissing }) => ifMissing === 'default');
+  const columns = text(`${bodyAlias} (${definitions})`);
+  if (written.length > 0 && !hasDefaults) return sql` from pg_catalog.json_to_recordset(${body}) as ${columns}`;
+  const items = sql` from pg_catalog.json_array_elements(${body}) as "item" ("row")`;
+  if (written.length === 0) return items;
+  return sql`${items} cross join lateral pg_catalog.json_to_record("item"."row") as ${columns}`;
+}
+
+function bodyValue({ column, ifMissing }: WrittenColumn): string {
+  const value = `${bodyAlias}.${columnName(column)}`;
+  if (ifMissing === 'null') return value;
+  const key = `${quoteLiteral(column.name)}::pg_catalog.text`;
+  // A JSON null is a value.
+  return `case when "item"."row" operator(pg_catalog.->) ${key} is null then (${defaultSql(column)}) else ${value} end`;
+}
+
+function defaultSql({ defaultExpression = null }: TableColumn): string {
+  return defaultExpression === null ? 'null' : (qualifyDefault(defaultExpression) ?? 'null');
+}
+
+export interface InsertParts {
+  /** The placeholder of the JSON text, with a cast to json. */
+  readonly body: SqlText;
+  readonly columns: readonly WrittenColumn[];
+  /** Null: a conflict is an error. */
+  readonly conflict: ConflictAction | null;
+  /** Conditions on columns of `"body"`, of a PUT. */
+  readonly conditions: readonly Condition[];
+}
+
+/** Returns the INSERT of all rows of a body, without RETURNING. */
+export function insertStatement(table: WrittenTable, { body, columns, conflict, conditions }: InsertParts): SqlText {
+  const names = columns.length === 0 ? '' : ` (${columns.map(({ column }) => columnName(column)).join(', ')})`;
+  const values = columns.map(bodyValue).join(', ');
+  const statement = text(`insert into ${relation(table)} as ${rowAlias}${names} select ${values}`);
+  statement.append(bodyRows(body, columns));
+  writeWhere(statement, conditions);
+  return statement.add(conflictClause(conflict, columns));
+}
+
+function conflictClause(conflict: ConflictAction | null, written: readonly WrittenColumn[]): string {
+  if (conflict === null) return '';
+  const updated = conflict.action === 'merge' ? written.map(({ column }) => column.name) : [];
+  const key = conflict.columns.map(({ name }) => name);
+  return `${conflictSql(key, updated)}${updated.length === 0 ? '' : ` where ${countMerged}`}`;
+}
+
+/** True. Counts the row in a setting of the transaction: RETURNING cannot tell an inserted row from an updated one. */
+const countMerged = `pg_catalog.set_config('${mergedRowsSetting}', ((coalesce(nullif(pg_catalog.current_setting('${mergedRowsSetting}', true), ''), '0'))::pg_catalog.int8 operator(pg_catalog.+) 1)::pg_catalog.text, true) is not null`;
+
+/** The rows of an UPDATE or DELETE that has a limit. */
+export interface AffectedRange {
+  readonly order: readonly Order[];
+  readonly page: Page;
+  /** The primary key. */
+  readonly key: readonly TableColumn[];
+}
+
+export interface ChangeParts {
+  /** Conditions on columns of `"r"`. */
+  readonly conditions: readonly Condition[];
+  /** Null: all rows that meet the conditions. */
+  readonly range: AffectedRange | null;
+}
+
+export interface UpdateParts extends ChangeParts {
+  readonly body: SqlText;
+  /** Those that the object has. */
+  readonly columns: readonly TableColumn[];
+  /** Columns that get their default. */
+  readonly defaults: readonly TableColumn[];
+}
+
+/** Returns the UPDATE of the rows that meet the conditions, without RETURNING. */
+export function updateStatement(table: WrittenTable, parts: UpdateParts): SqlText {
+  const { body, columns, defaults } = parts;
+  const set = [
+    ...columns.map((column) => `${columnName(column)} = ${bodyAlias}.${columnName(column)}`),
+    ...defaults.map((column) => `${columnName(column)} = default`),
+  ];
+  const statement = text(`update ${relation(table)} as ${rowAlias} set ${set.join(', ')}`);
+  const written = columns.map((column): WrittenColumn => ({ column, ifMissing: 'null' }));
+  if (written.length > 0) statement.append(bodyRows(body, written));
+  return writeAffectedRows(statement, table, parts);
+}
+
+/** Returns the DELETE of the rows that meet the conditions, without RETURNING. */
+export function deleteStatement(table: WrittenTable, parts: ChangeParts): SqlText {
+  return writeAffectedRows(text(`delete from ${relation(table)} as ${rowAlias}`), table, parts);
+}
+
+function writeAffectedRows(sql: SqlText, table: WrittenTable, { conditions, range }: ChangeParts): SqlText {
+  if (range === null) {
+    writeWhere(sql, conditions);
+    return sql;
+  }
+  const { key, order, page } = range;
+  const columns = key.map((column) => `${rowAlias}.${columnName(column)}`).join(', ');
+  sql.add(` where (${columns}) in (select ${columns} from ${relation(table)} as ${rowAlias}`);
+  writeWhere(sql, conditions);
+  writeOrder(sql, order);
+  writePage(sql, page);
+  return sql.add(')');
+}

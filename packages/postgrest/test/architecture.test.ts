@@ -1,0 +1,18 @@
+import { resolve } from 'node:path';
+import * as postgrest from '@pgway/postgrest';
+import { filesInCycles, readSourceFiles } from '@pgway/testing';
+import { expect, test } from 'vitest';
+
+const source = readSourceFiles(resolve(import.meta.dirname, '../src'));
+
+test('the names that a program can import', () => {
+  expect(Object.keys(postgrest)).toEqual(['postgrestSource']);
+});
+
+test('only the core is imported', () => {
+  expect([...new Set(source.outside.map(({ target }) => target))]).toEqual(['@pgway/core']);
+});
+
+test('no file imports itself through others, types included', () => {
+  expect(filesInCycles(source)).toEqual([]);
+});

@@ -1,0 +1,131 @@
+import { PostgrestClient } from '@supabase/postgrest-js';
+import { useGateway } from '@pgway/testing';
+import { expect, test } from 'vitest';
+import { ask, postgrest } from './support.ts';
+
+/** The columns of several related rows become lists; time zones of a request. */
+const gateway = useGateway(
+  `
+  create table author (id int primary key, name text);
+  create table book (id int primary key, title text, author_id int references author, sold timestamptz);
+  create table genre (id int primary key, name text);
+  create table book_genre (book_id int references book, genre_id int references genre, primary key (book_id, genre_id));
+  insert into author values (1, 'Ann'), (2, 'Bob'), (3, 'Cy');
+  insert into book values (1, 'One', 1, '2024-07-01 12:00Z'), (2, 'Two', 1, null), (3, 'Three', 2, null);
+  insert into genre values (1, 'epic'), (2, 'crime');
+  insert into book_genre values (1, 1), (1, 2), (3, 2);
+  create function now_text() returns timestamptz language sql stable as $$select '2024-07-01 12:00Z'::timestamptz$$;
+`,
+  postgrest({ allowAggregates: true }),
+);
+const client = (): PostgrestClient => new PostgrestClient(`${gateway.url}/rest`);
+
+test('several rows become lists in their order, with filters, limits and renamed columns', async () => {
+  expect(
+    await client()
+      .from('author')
+      .select('name, ...book(books:id, titles:title)')
+      .order('id', { referencedTable: 'book', ascending: false })
+      .order('id'),
+  ).toMatchObject({
+    data: [
+      { name: 'Ann', books: [2, 1], titles: ['Two', 'One'] },
+      { name: 'Bob', books: [3], titles: ['Three'] },
+      { name: 'Cy', books: [], titles: [] },
+    ],
+  });
+  expect(
+    await client()
+      .from('author')
+      .select('id, ...book!inner(title)')
+      .like('book.title', 'T*')
+      .limit(1, { referencedTable: 'book' })
+      .order('id'),
+  ).toMatchObject({
+    data: [
+      { id: 1, title: ['Two'] },
+      { id: 2, title: ['Three'] },
+    ],
+  });
+  expect(
+    await client().from('author').select('id, ...book!inner(title)', { count: 'exact' }).eq('book.title', 'One'),
+  ).toMatchObject({ count: 1, data: [{ id: 1, title: ['One'] }] });
+});
+
+test('through a junction, nested, in groups, without columns, and in the rows of a write', async () => {
+  expect(
+    await client()
+      .from('book')
+      .select('id, ...genre(genres:name)')
+      .order('id', { referencedTable: 'genre' })
+      .eq('id', 1),
+  ).toMatchObject({
+    data: [{ id: 1, genres: ['epic', 'crime'] }],
+  });
+  expect(await client().from('author').select('id, ...book(title, genre(name))').eq('id', 2)).toMatchObject({
+    data: [{ id: 2, title: ['Three'], genre: [[{ name: 'crime' }]] }],
+  });
+  expect(await client().from('author').select('id, ...book(title, ...genre(genres:name))').eq('id', 2)).toMatchObject({
+    data: [{ id: 2, title: ['Three'], genres: [['crime']] }],
+  });
+  expect(await client().from('book').select('...author(id, ...book(all:id))').eq('id', 3)).toMatchObject({
+    data: [{ id: 2, all: [3] }],
+  });
+  expect(await client().from('author').select('count(), ...book(id)').eq('id', 2)).toMatchObject({
+    data: [{ count: 1, id: [3] }],
+  });
+  expect(await client().from('author').select('id, ...book()').eq('id', 2)).toMatchObject({ data: [{ id: 2 }] });
+  expect(await client().from('author').update({ name: 'Bo' }).eq('id', 2).select('name, ...book(title)')).toMatchObject(
+    {
+      data: [{ name: 'Bo', title: ['Three'] }],
+    },
+  );
+});
+
+test.each([
+  ['author?select=...book(title,title)', 'PGRST100'],
+  ['author?select=...book(id.max())', 'PGRST127'],
+  ['author?select=...book(none)', '42703'],
+  ['author?select=...none(id)', 'PGRST200'],
+])('%s is an error of the request', async (target, code) => {
+  const response = await gateway.send(`GET /rest/${target}`);
+  expect([response.status, JSON.parse(response.body).code]).toEqual([400, code]);
+});
+
+test('values have the time zone of the request', async () => {
+  expect(await ask(gateway, 'GET /rest/book?select=sold&id=eq.1', { headers: { prefer: 'timezone=America/New_York' } }))
+    .toMatchInlineSnapshot(`
+    "200
+    content-range: 0-0/*
+    content-type: application/json; charset=utf-8
+    preference-applied: timezone=America/New_York
+
+    [{"sold":"2024-07-01T08:00:00-04:00"}]"
+  `);
+  expect(
+    (
+      await gateway.send('PATCH /rest/book?id=eq.1&select=sold', {
+        headers: { prefer: 'timezone=Asia/Tokyo, return=representation' },
+        body: { sold: '2024-07-01T12:00:00' },
+      })
+    ).body,
+  ).toBe('[{"sold":"2024-07-01T12:00:00+09:00"}]');
+  // The next request of the session has the zone of the server again.
+  const zones = [undefined, 'timezone=Nowhere', "timezone='; drop", 'timezone=+02', 'timezone=', 'timezone=localtime'];
+  const bodies = await Promise.all(
+    zones.map(async (prefer) => {
+      const response = await gateway.send(
+        'GET /rest/book?select=sold&id=eq.1',
+        prefer === undefined ? {} : { headers: { prefer } },
+      );
+      return [
+        response.status,
+        new Date(JSON.parse(response.body)[0].sold).toISOString(),
+        response.headers.get('preference-applied') ?? null,
+      ];
+    }),
+  );
+  expect(new Set(bodies.map(String))).toEqual(new Set(['200,2024-07-01T03:00:00.000Z,']));
+  const strict = await gateway.send('GET /rest/book', { headers: { prefer: 'handling=strict, timezone=Nowhere' } });
+  expect([strict.status, JSON.parse(strict.body).code]).toEqual([400, 'PGRST122']);
+});
