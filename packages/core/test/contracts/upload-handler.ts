@@ -136,7 +136,8 @@ export function describeUploadHandler(name: string, { make, sql = '', lines = []
       await expect.poll(() => gateway.database.query('select 1').then(() => slow.socket.writableLength)).toBe(0);
       slow.socket.destroy();
       await expect.poll(() => count(gateway)).toBe(0);
-      await expect.poll(openFiles).toEqual(before);
+      // Connections of earlier tests in the process may close meanwhile.
+      await expect.poll(openFiles).toBeLessThanOrEqual(before);
     });
   });
 }
