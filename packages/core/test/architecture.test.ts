@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest';
 const modules: Readonly<Record<string, { readonly modules: readonly string[]; readonly packages: readonly string[] }>> =
   {
     postgres: { modules: [], packages: ['node', 'pg'] },
-    terminal: { modules: [], packages: ['node', 'fast-string-truncated-width'] },
+    terminal: { modules: ['validation'], packages: ['node', 'fast-string-truncated-width'] },
     http: { modules: [], packages: [] },
     validation: { modules: [], packages: [] },
     catalog: { modules: ['postgres', 'validation'], packages: [] },
@@ -25,7 +25,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
       packages: ['node', '@fastify/busboy', 'csv-parse', 'filenamify', 'filename-reserved-regex'],
     },
     request: {
-      modules: ['postgres', 'http', 'endpoints', 'ports', 'response', 'auth', 'events', 'uploads'],
+      modules: ['postgres', 'http', 'catalog', 'endpoints', 'ports', 'response', 'auth', 'events', 'uploads'],
       packages: ['node'],
     },
     adapters: { modules: ['http'], packages: ['node', 'fastify'] },
@@ -134,6 +134,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
     endpoints: ['endpoints/endpoint.ts', 'endpoints/upload-option.ts'],
   },
   request: {
+    catalog: ['catalog/constraint.ts'],
     postgres: [
       'postgres/port.ts',
       'postgres/literal.ts',

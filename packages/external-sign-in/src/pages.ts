@@ -1,3 +1,4 @@
+import { escapeHtml } from '@pgway/core/internal';
 import type { WholeResponse } from '@pgway/core';
 import type { GatewayRequest, HeaderList } from '@pgway/core';
 import { createHash } from 'node:crypto';
@@ -80,14 +81,4 @@ function actionHtml({ method, url, label }: NonNullable<Page['action']>): string
 /** Whether the client is a browser that shows the response as a page. */
 export function wantsPage(request: GatewayRequest): boolean {
   return /\btext\/html\b/i.test(request.header('accept') ?? '');
-}
-
-/** Escapes text for elements and attributes. */
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }

@@ -115,11 +115,11 @@ describe('diagnostics', () => {
   test('a mark without effect, and a name that is taken', () => {
     expect(list().diagnostics.map(({ code, routine, message }) => [code, routine, message])).toEqual(
       expect.arrayContaining([
-        ['no-tool', 'public.bytes()', 'the endpoint is no MCP tool: it returns bytes; return text or JSON'],
+        ['no-tool', 'public.bytes()', 'the endpoint is not an MCP tool: it returns bytes; return text or JSON'],
         [
           'no-tool',
           'public.over(_a integer, _b text)',
-          'the endpoint is no MCP tool: it shares method and path with a tool; add mcp to its comment too',
+          'the endpoint is not an MCP tool: it shares method and path with a tool; add mcp to its comment too',
         ],
         [
           'name-collision',

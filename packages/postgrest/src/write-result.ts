@@ -78,7 +78,7 @@ const guarded: Readonly<Record<ResultGuard['kind'], { readonly value: string; re
 };
 
 /**
- * Returns a further column. A text that is no number fails with the text in its message, which a client can be told.
+ * Returns a further column. A text that is not a number fails with the text in its message, which a client can be told.
  * @param value the limited number in SQL
  */
 export function guardSql({ kind, limit, token }: ResultGuard, value: string): SqlText {

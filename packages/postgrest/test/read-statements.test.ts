@@ -243,7 +243,7 @@ describe('select', () => {
     expect(await get('book?select=id::regclass')).toMatchObject([
       'PGRST100',
       message,
-      expect.stringMatching(/^"regclass" is no type to cast to; the types are bool, /),
+      expect.stringMatching(/^"regclass" is not a type to cast to; the types are bool, /),
     ]);
     expect(await get('book?select=price.median()')).toMatchObject([
       'PGRST100',
@@ -285,7 +285,7 @@ describe('select', () => {
     expect(await get('book?select=id,...author!author(name,name)')).toEqual([
       'PGRST100',
       message,
-      '"name" is twice in ...author',
+      '"name" appears twice in ...author',
     ]);
     expect(await get('book?select=id&select=title')).toEqual(['PGRST100', message, 'it is given more than once']);
   });

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { requestMethods } from '../http/methods.ts';
 import {
   cancelOnThrow,
   type ByteSource,
@@ -18,8 +19,8 @@ export interface GatewayPluginOptions {
   readonly prefix?: string;
 }
 
-/** The methods of endpoints. HEAD is listed so that Fastify adds no route for it. */
-const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+/** HEAD is listed so that Fastify adds no route for it. */
+const methods: readonly HTTPMethods[] = requestMethods;
 
 /**
  * The gateway as a Fastify plugin. It answers paths without a route of the host; for paths that it does not have, Fastify's

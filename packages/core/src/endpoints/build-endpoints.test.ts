@@ -459,7 +459,7 @@ describe('authorization', () => {
   });
 
   test.each(['HTTP GET /x authorize admin', 'HTTP GET, authorize admin', 'HTTP /x, autorize'])(
-    'a guard on the HTTP line is no guard, so %j stops the endpoint',
+    'a guard on the HTTP line does not guard, so %j stops the endpoint',
     (comment) => {
       expect(verdict(comment)).toEqual([false, 'error extra-arguments 1']);
     },

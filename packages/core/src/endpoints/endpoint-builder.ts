@@ -1,5 +1,6 @@
 import type { Routine } from '../catalog/routine.ts';
-import { type Diagnostic, escapeControlCharacters } from './diagnostic.ts';
+import { escapeControlCharacters } from '../validation/escape.ts';
+import type { Diagnostic } from './diagnostic.ts';
 import type {
   Endpoint,
   EventScope,

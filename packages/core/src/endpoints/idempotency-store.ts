@@ -14,7 +14,7 @@ export const idempotencyStates: Readonly<Record<'repeated' | 'reused' | 'running
     unavailable: 'IK004',
   });
 
-/** The names of the routines, which are no endpoints. */
+/** The names of the routines, which are not endpoints. */
 const routineNames = {
   claim: 'claim_idempotency_key',
   saveRows: 'save_idempotent_rows',
@@ -46,7 +46,7 @@ export function idempotencyRoutines(schema: string): Readonly<Record<keyof typeo
   };
 }
 
-/** Whether a routine is one of the store, which is no endpoint, whatever `commentsMode` is. */
+/** Whether a routine is one of the store, which is not an endpoint, whatever `commentsMode` is. */
 export function isIdempotencyRoutine(
   routine: { readonly schema: string; readonly name: string },
   schema: string,

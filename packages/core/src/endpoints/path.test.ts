@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parsePath } from './path.ts';
 import { expandRoutes } from './duplicate-routes.ts';
 
-test('splits a path into literals and parameters; a final slash is no segment', () => {
+test('splits a path into literals and parameters; a final slash is not a segment', () => {
   const segments = [
     { kind: 'literal', text: 'customers' },
     { kind: 'parameter', name: 'id', optional: false },

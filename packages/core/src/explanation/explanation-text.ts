@@ -3,7 +3,8 @@ import type { LineExplanation } from '../endpoints/comment/comment-trace.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { ValueExplanation } from '../endpoints/explain-values.ts';
 import type { EndpointExplanation } from '../endpoints/explanation.ts';
-import { displayWidth, escapeControlCharacters, padToWidth, truncate, wrap } from '../terminal/terminal.ts';
+import { displayWidth, padToWidth, truncate, wrap } from '../terminal/terminal.ts';
+import { escapeControlCharacters } from '../validation/escape.ts';
 
 interface Row {
   readonly label: string;

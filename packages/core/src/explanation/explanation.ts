@@ -1,6 +1,6 @@
 /** Explanations of endpoints for readers: selection, text for terminals, JSON. */
 import { nearestName } from '../validation/suggestion.ts';
-import { escapeControlCharacters } from '../terminal/terminal.ts';
+import { escapeControlCharacters } from '../validation/escape.ts';
 import type { EndpointExplanation } from '../endpoints/explanation.ts';
 import { explanationLines } from './explanation-text.ts';
 

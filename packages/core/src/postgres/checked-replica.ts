@@ -151,7 +151,7 @@ export class CheckedReplica implements Replica {
   }
 }
 
-/** Returns why a server is no replica of the primary; null: it is one. */
+/** Returns why a server is not a replica of the primary; null: it is one. */
 function findFault(state: StandbyState, primary: PrimaryState): string | null {
   if (state.system !== primary.system) return 'it belongs to another database cluster than the primary';
   if (!state.isInRecovery) return 'it is not a standby: it was promoted, or is the primary itself';

@@ -33,7 +33,7 @@ interface Submittable {
  * time, because it reports a deprecated use when queries queue in it: a call queues with the queries of the host, the next one
  * follows when it has ended. Calls complete after the client is available to the host again.
  * @param acquireTimeoutMs the maximum time that a call waits for the client
- * @throws ConnectionSetupError for an object that is no connected `pg` client
+ * @throws ConnectionSetupError for an object that is not a connected `pg` client
  */
 export function createClientRunner(client: HostClient, acquireTimeoutMs: number): Runner {
   const internals = toPgClient(client);

@@ -67,7 +67,7 @@ const optionPattern = /(?:^|\s)(?:-c\s*|--)([a-z_][a-z0-9_.-]*)=((?:\\.|[^\s\\])
 
 /**
  * Parses start-up `options` (`-c name=value --other=value`) into settings, for poolers that do not accept them.
- * A backslash escapes the next character. Returns null for options that are no settings.
+ * A backslash escapes the next character. Returns null for options that are not settings.
  */
 export function parseStartupOptions(options: string): Settings | null {
   const settings: Record<string, string> = {};

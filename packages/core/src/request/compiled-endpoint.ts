@@ -25,30 +25,14 @@ import { type AvailableHandler, type CompiledHandler, compileHandlers } from './
 import { parseRawTemplate, type RawTemplate, renderRawFormat } from '../response/raw-template.ts';
 import type { ParameterValues } from '../response/template.ts';
 import { LatencyStatistics } from './latency-statistics.ts';
+import { nextStatementName, StatementCache } from './statement-cache.ts';
 import { type Format, isNegotiable, selectFormat, negotiableFormats, numberTextFormats } from '../response/format.ts';
 import { type HeaderWriter, createHeaderWriter } from '../response/response-headers.ts';
 import { negotiatesLargeNumbers } from '../endpoints/large-numbers.ts';
 import { negotiateNumbers, negotiateRowFormat, type RowFormat } from '../response/negotiate.ts';
 
-/** Statements per endpoint, one for each set of given parameters. Past it, the least recently used one is evicted. */
-const maxStatements = 200;
-/** Length of the texts and keys of these statements. Clients choose the columns and filters of tables, and so their length. */
-const maxStatementLength = 256 * 1024;
-
-/**
- * Uses of a statement before it becomes a named prepared statement. Rarer statements are parsed at every call, so that requests
- * with ever new sets of keys leave nothing on the connections.
- */
-const usesBeforeName = 3;
 /** The session effects of a call that only reads. */
 const noEffects: SessionEffects = Object.freeze({ alters: false, altersTransaction: false, mayBlock: false });
-
-let statementCount = 0;
-
-interface CachedStatement {
-  statement: Statement;
-  uses: number;
-}
 
 /** Safe methods (RFC 9110, section 9.2.1): browsers send them for links on other sites. */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -117,9 +101,8 @@ export class CompiledEndpoint {
   /** Formats with large numbers as strings; null until a client has requested one. */
   #numberTexts: Readonly<Partial<Record<RowFormat, Representation>>> | null = null;
   #columns: Statement['columns'];
-  /** In the order of use: the first one is evicted first. Null until a request has omitted a parameter. */
-  #statements: Map<string, CachedStatement> | null = null;
-  #statementLength = 0;
+  /** Null until a request has omitted a parameter. */
+  #statements: StatementCache | null = null;
   /** The call with all parameters, which most requests use. */
   #completeCall: Statement | null = null;
 
@@ -296,24 +279,8 @@ export class CompiledEndpoint {
     sql: () => string,
     given: readonly EndpointParameter[] | null = null,
   ): Statement {
-    const statements = (this.#statements ??= new Map());
-    const cached = statements.get(key) ?? { statement: this.#create(sql(), columns, given), uses: 0 };
-    cached.uses++;
-    if (cached.uses === usesBeforeName && cached.statement.name === '')
-      cached.statement = { ...cached.statement, name: nextName() };
-    this.#remove(statements, key);
-    statements.set(key, cached);
-    this.#statementLength += lengthOf(key, cached);
-    while (statements.size > maxStatements || this.#statementLength > maxStatementLength)
-      this.#remove(statements, statements.keys().next().value!);
-    return cached.statement;
-  }
-
-  #remove(statements: Map<string, CachedStatement>, key: string): void {
-    const removed = statements.get(key);
-    if (removed === undefined) return;
-    statements.delete(key);
-    this.#statementLength -= lengthOf(key, removed);
+    const statements = (this.#statements ??= new StatementCache());
+    return statements.getOrCreate(key, () => this.#create(sql(), columns, given));
   }
 
   /**
@@ -331,16 +298,8 @@ export class CompiledEndpoint {
   }
 
   #named(sql: string, columns: Statement['columns']): Statement {
-    return { sql, name: nextName(), ...withColumns(columns) };
+    return { sql, name: nextStatementName(), ...withColumns(columns) };
   }
-}
-
-function nextName(): string {
-  return `pgway_${++statementCount}`;
-}
-
-function lengthOf(key: string, { statement }: CachedStatement): number {
-  return key.length + statement.sql.length;
 }
 
 function withColumns(columns: Statement['columns']): Pick<Statement, 'columns'> {

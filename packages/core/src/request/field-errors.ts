@@ -1,21 +1,10 @@
 import type { Diagnostics } from '../postgres/port.ts';
+import type { Constraint, Constraints } from '../catalog/constraint.ts';
 import { Problem } from '../http/problem.ts';
 import type { Endpoint, FieldErrorCode } from '../endpoints/endpoint.ts';
 import type { ExecutableCall } from './build-query.ts';
 import { findPointers, keyToPointer } from './field-pointers.ts';
 import type { RequestInput } from '../ports/request-input.ts';
-
-/** A constraint of the database. */
-export interface Constraint {
-  readonly columns: readonly string[];
-  /** The columns or parameters that its comment names in place of the columns. */
-  readonly fields: readonly string[];
-  /** The text of its comment; null: none. */
-  readonly message: string | null;
-}
-
-/** Constraints by `schema.relation.constraint` and `schema.domain.constraint`; not-null constraints by `schema.table..column`. */
-export type Constraints = ReadonlyMap<string, Constraint>;
 
 /** An item of the member `errors` of a problem (RFC 9457, section 3). */
 export interface FieldError {

@@ -4,7 +4,7 @@ import type { CachedExecutionContext } from './cache/cached-execution.ts';
 import type { AccessControl } from '../auth/authorize.ts';
 import type { StreamDefinition } from '../events/stream.ts';
 import type { InjectOptions } from './inject.ts';
-import type { Constraints } from './field-errors.ts';
+import type { Constraints } from '../catalog/constraint.ts';
 import type { IdempotentContext } from './idempotency/execute-once.ts';
 import type { Hooks } from './hooks.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';

@@ -56,7 +56,7 @@ function toResponse({ format, headers: endpointHeaders, result }: ExecutedCall):
   if (result.kind === 'stream') return { kind: 'stream', status: 200, headers, body: result.body };
   const { body, rows, memory = null } = result;
   if (rows === 0 && format.whenEmpty === 'noContent') {
-    // Without the content type, which stands first: there is no content.
+    // Without the content type, which comes first: there is no content.
     return { kind: 'whole', status: 204, headers: headers.slice(2), body: null };
   }
   return { kind: 'whole', status: 200, headers, body, memory, isShared: cacheHeaders !== null };
@@ -65,7 +65,7 @@ function toResponse({ format, headers: endpointHeaders, result }: ExecutedCall):
 /** The client has this representation already. The call behind a stream is cancelled. */
 function notModified(response: GatewayResponse): GatewayResponse {
   if (response.kind === 'stream') response.body.cancel();
-  // Without the content type, which stands first: there is no content.
+  // Without the content type, which comes first: there is no content.
   return { kind: 'whole', status: 304, headers: response.headers.slice(2), body: null };
 }
 

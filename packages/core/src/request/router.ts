@@ -217,7 +217,7 @@ function matchSegments<Target>(
   const literal = node.literals.get(segment.value);
   const matches =
     literal === undefined ? [] : matchSegments(literal, rest, values, isDisguised || segment.hasEncodedPunctuation);
-  // An empty segment is no value.
+  // An empty segment is not a value.
   if (node.parameter === null || segment.value === '') return matches;
   return [...matches, ...matchSegments(node.parameter, rest, [...values, segment.value], isDisguised)];
 }

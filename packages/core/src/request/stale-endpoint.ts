@@ -68,8 +68,9 @@ export async function pipelineForRetry(
 }
 
 /**
- * Whether a second call is possible, and has no side effects of the first. The body of an upload cannot be read again. A `DatabaseError` here means that the statement did not run; a
- * column mismatch may show only after it ran. The transaction of a host's connection has failed, and a login runs more commands.
+ * Whether a second call is possible, and has no side effects of the first. The body of an upload cannot be read again. A `DatabaseError`
+ * here means that the statement did not run; a column mismatch may show only after it ran. The transaction of a host's connection has
+ * failed, and a login runs more commands.
  */
 function canRetry(
   error: StaleError,

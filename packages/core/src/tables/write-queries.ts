@@ -158,7 +158,7 @@ function finishChange(prefix: string, input: QueryInput, { sql, keys, conditions
   };
 }
 
-/** Returns the problem of a complete key that no row has. Rows that row level security hides are no rows. */
+/** Returns the problem of a complete key that no row has. Rows that row level security hides do not count. */
 function findMissingRow(endpoint: Endpoint, given: readonly ProvidedColumn[]): Pick<Query, 'noRowProblem'> {
   const { columns, requiresRow } = requireTable(endpoint);
   if (!requiresRow) return {};

@@ -88,7 +88,7 @@ describe('one object under the name of the parameter', () => {
         type: 'urn:pgway:problem:unknown-parameter',
         title: 'The request has an unknown parameter',
         status: 400,
-        detail: '"nmae" is no field of "pet", which has "petId", "petName".',
+        detail: '"nmae" is not a field of "pet", which has "petId", "petName".',
         unknown: ['pet.nmae'],
       },
     });

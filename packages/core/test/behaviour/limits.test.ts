@@ -117,7 +117,7 @@ describe('JSON bodies', () => {
   test('of many unknown keys the first 20 are named', async () => {
     const answer = await send('/api/length-of', withKeys(1_000));
     const names = Array.from({ length: 20 }, (_, index) => `k${index}`);
-    const explained = names.map((name) => `"${name}" in the JSON body is no parameter of this endpoint.`);
+    const explained = names.map((name) => `"${name}" in the JSON body is not a parameter of this endpoint.`);
     expect(problem(answer)).toEqual(
       problemOf(400, {
         detail: `${explained.join(' ')} And 980 more. Missing in the JSON body: "a" (text).`,
@@ -145,7 +145,7 @@ describe('JSON bodies', () => {
     const shown = `${'k'.repeat(100)}…`;
     expect(problem(await send('/api/length-of', `{"a":"x","${'k'.repeat(1_000_000)}":1}`))).toEqual(
       problemOf(400, {
-        detail: `"${shown}" in the JSON body is no parameter of this endpoint.`,
+        detail: `"${shown}" in the JSON body is not a parameter of this endpoint.`,
         unknown: [shown],
       }),
     );

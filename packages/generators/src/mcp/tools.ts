@@ -1,7 +1,7 @@
 /** Endpoints as tools of the Model Context Protocol. */
 
 import type { Diagnostic, Endpoint, ToolHint } from '@pgway/core';
-import { display, groupBy } from '@pgway/core/internal';
+import { display, groupBy, requestMethods } from '@pgway/core/internal';
 import { withClientParameters } from '../client-endpoint.ts';
 import type { JsonSchema } from '../openapi/schema.ts';
 import { preferredName, titleOf, UniqueNames } from './names.ts';
@@ -83,12 +83,12 @@ function isTool(overloads: readonly Endpoint[], { include }: McpToolOptions, dia
   const isMarked = overloads.some(({ mcp }) => mcp?.included === true);
   for (const { endpoint, reason } of obstacles) {
     if (reason !== null && isMarked)
-      diagnostics.push(warning(endpoint, 'no-tool', `the endpoint is no MCP tool: ${reason}`));
+      diagnostics.push(warning(endpoint, 'no-tool', `the endpoint is not an MCP tool: ${reason}`));
   }
   return obstacles.every(({ reason }) => reason === null);
 }
 
-const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const methods: ReadonlySet<string> = new Set(requestMethods.filter((method) => method !== 'HEAD'));
 
 /** Returns why an endpoint cannot be a tool; null when it can. */
 function unsuitable({ method, loginOrLogout, basicAuthentication, upload, dialect, result }: Endpoint): string | null {

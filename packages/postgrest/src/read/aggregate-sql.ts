@@ -18,7 +18,7 @@ export function calledSql({ function: name, cast, name: member }: SelectedAggreg
     .add(`)${type} as ${quoteIdentifier(member)}`);
 }
 
-/** Returns ` group by …` with the positions of the columns that are no aggregates; empty without aggregates. */
+/** Returns ` group by …` with the positions of the columns that are not aggregates; empty without aggregates. */
 export function groupSql(columns: readonly { readonly isAggregate: boolean }[]): SqlText {
   if (!columns.some(({ isAggregate }) => isAggregate)) return text('');
   const positions = columns.flatMap(({ isAggregate }, index) => (isAggregate ? [] : [index + 1]));

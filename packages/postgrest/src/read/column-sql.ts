@@ -39,7 +39,7 @@ export function castSql(cast: string): string {
   if (!castTypes.has(type)) {
     throw syntaxProblem(
       'select',
-      `"${cast.slice(0, 60)}" is no type to cast to; the types are ${[...castTypes].join(', ')}`,
+      `"${cast.slice(0, 60)}" is not a type to cast to; the types are ${[...castTypes].join(', ')}`,
     );
   }
   const builtin = standardNames[type] ?? type;

@@ -85,7 +85,7 @@ interface Joined {
   readonly joins: SqlText[];
   /** The SQL of related rows by their name, NULL for none. */
   readonly related: Map<string, string>;
-  /** Whether the rows are grouped by the columns that are no aggregates. */
+  /** Whether the rows are grouped by the columns that are not aggregates. */
   readonly isGrouped: boolean;
 }
 
@@ -392,5 +392,5 @@ function findRelation(items: readonly SelectItem[], name: string): SelectedRelat
 /** @throws Problem PGRST100 */
 function requireDistinct(names: readonly string[], { name: relation }: SelectedRelation): void {
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
-  if (repeated !== undefined) throw syntaxProblem('select', `"${repeated}" is twice in ...${relation}`);
+  if (repeated !== undefined) throw syntaxProblem('select', `"${repeated}" appears twice in ...${relation}`);
 }

@@ -177,7 +177,8 @@ const isUserSchema = `n.nspname !~ '^pg_' and n.nspname <> 'information_schema'`
 const firstUserOid = 16384;
 
 /**
- * Members of extensions and internal parts, such as the sequence of an identity column, belong to other objects. `public` is created with the database, and belongs to its users.
+ * Members of extensions and internal parts, such as the sequence of an identity column, belong to other objects. `public` is created with
+ * the database, and belongs to its users.
  */
 export const objectsSql = (hasDefaultPrivileges: boolean): string => `
 with all_objects (class, oid, kind, schema, "table", "tableOid", name, signature) as (

@@ -1,5 +1,5 @@
 import type { Client, QueryResultRow } from 'pg';
-import { groupBy } from '../catalog/group-by.ts';
+import { groupBy } from '@pgway/core/internal';
 import type { DatabaseObject } from '../catalog/objects.ts';
 
 /** The part of the catalog whose definitions are read. */

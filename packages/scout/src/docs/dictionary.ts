@@ -1,6 +1,6 @@
 /** The dictionary of a database as data: schemas, with their tables, views, types and routines, and the comments of all of them. */
 import type { Client } from 'pg';
-import { groupBy } from '../catalog/group-by.ts';
+import { groupBy } from '@pgway/core/internal';
 import { type DatabaseObject, objectLine } from '../catalog/objects.ts';
 import { type CatalogSource, openCatalogSource } from '../ddl/catalog-source.ts';
 import {

@@ -1,17 +1,8 @@
 /** The OpenAPI document as an HTML page without scripts. */
+import { escapeHtml } from '@pgway/core/internal';
 
 /** An object in the OpenAPI document. */
 type JsonObject = { readonly [key: string]: unknown };
-
-/** Escapes text for elements and attributes. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
-}
 
 const style = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '@pgway/core';
 import { parseReturnPath, presets } from '@pgway/external-sign-in/internal';
-import { escapeHtml } from '../api-docs/html-page.ts';
+import { escapeHtml } from '@pgway/core/internal';
 import type { Configuration } from '../config/schema.ts';
 import { type DocumentLookup, requestPath, type ServedDocument } from '../http/send-document.ts';
 import { readPackageFile } from '../package-files.ts';

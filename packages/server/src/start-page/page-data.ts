@@ -1,4 +1,5 @@
 /** The data of the start page, from the model of the OpenAPI document. */
+import { requestMethods } from '@pgway/core/internal';
 import type { Endpoint } from '@pgway/core';
 import { type JsonSchema, type OpenApiOperation, openApiOperations, openApiOptions } from '@pgway/generators/internal';
 import type {
@@ -43,7 +44,7 @@ function pageAuthentication({ cookie, bearer, jwt, authentication }: Configurati
   return { cookie: cookie.enabled, bearer: bearer.enabled || jwt.enabled, antiforgeryPath };
 }
 
-const methodOrder = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const methodOrder: readonly string[] = requestMethods;
 
 function compare(left: PageOperation, right: PageOperation): number {
   const keys = ['schema', 'group', 'path'] as const;

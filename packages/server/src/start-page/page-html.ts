@@ -1,4 +1,4 @@
-import { escapeHtml } from '../api-docs/html-page.ts';
+import { escapeHtml } from '@pgway/core/internal';
 
 /** The folder of the page's script, style and data. */
 export const assetsPath = '/_pgway/';

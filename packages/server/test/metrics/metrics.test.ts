@@ -129,7 +129,7 @@ test('the metrics of a server, all of them', async () => {
       "pgway_http_response_body_bytes_total{method=GET,route=/api/numbers} 203",
       "pgway_http_response_body_bytes_total{method=POST,route=/api/numbers} 170",
       "pgway_http_response_body_bytes_total{method=GET,route=/api/cached-one} 2",
-      "pgway_http_response_body_bytes_total{method=GET,route=/reset/{_token}} 193",
+      "pgway_http_response_body_bytes_total{method=GET,route=/reset/{_token}} 196",
       "pgway_http_response_body_bytes_total{method=DELETE,route=other} 55",
       "pgway_http_response_body_bytes_total{method=POST,route=/api/store} 140",
       "pgway_database_rows_total{method=GET,route=/api/numbers} 3",

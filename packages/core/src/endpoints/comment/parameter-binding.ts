@@ -13,7 +13,7 @@ export const injectedValues: Readonly<Record<string, InjectedValue>> = {
 
 const keywords = Object.keys(injectedValues);
 
-/** Terms for identities that are no keywords but are suggested as such. */
+/** Terms for identities that are not keywords but are suggested as such. */
 const synonyms: Readonly<Record<string, string>> = {
   caller: 'user_id',
   claims: 'user_claims',

@@ -108,7 +108,7 @@ test.each(effects)('%j is reported with logAnnotationSetInfo', (line, ...expecte
 
 test('no word that works is missing among those lines', () => {
   const shown = new Set(effects.map(([line]) => findAnnotation(line.split(/[\s:]/)[0]!)));
-  // A `for` line sets nothing, a response header is no keyword, and two words are for tables.
+  // A `for` line sets nothing, a response header is not a keyword, and two words are for tables.
   const missing = annotations.filter((word) => !shown.has(word) && word.names[0] !== undefined);
   expect(missing.map(({ names }) => names[0])).toEqual(['tags', 'listing', 'allow_unfiltered_delete']);
 });

@@ -98,7 +98,7 @@ function correctMetadata(args: readonly string[], { isParameter }: AnnotationCon
   if (args.length === 1) return parameter?.startsWith('_') === true ? correction : null;
   if (args.length > 6 || !names.some((name) => isNear(name, 'metadata'))) return null;
   if (parameter !== undefined) return correction;
-  // Without the name of a parameter, only the order of the words shows that it is no sentence.
+  // Without the name of a parameter, only the order of the words shows that it is not a sentence.
   const [before, last] = names.slice(-2);
   return args.length <= 3 && before === 'as' && isNear(last!, 'metadata')
     ? `upload ${args.length === 3 ? args[0] : '<param>'} as metadata`

@@ -20,7 +20,7 @@ export type UploadOptionKey =
   /** Nearly the name of an option. */
   | { readonly kind: 'misspelt'; readonly correction: string };
 
-/** Interprets a key. Returns null for one that is no option, and on an endpoint without uploads. */
+/** Interprets a key. Returns null for one that is not an option, and on an endpoint without uploads. */
 export function readUploadOptionKey(key: string, context: AnnotationContext): UploadOptionKey | null {
   const { uploads, uploadHandlers } = context;
   if (uploads === null || uploadHandlers === null) return null;

@@ -66,7 +66,7 @@ export function readReference(value: JsonSlice): Reference | null {
   const match = target.kind === 'string' ? pattern.exec(text) : null;
   if (match === null) {
     throw invalid(
-      `${quote(text)} is no reference; write the position of an earlier request and a path in its response, as in {"$ref": "0/id"}, or set "references" to false if the object is data.`,
+      `${quote(text)} is not a reference; write the position of an earlier request and a path in its response, as in {"$ref": "0/id"}, or set "references" to false if the object is data.`,
     );
   }
   const path = match[2]!.split('/').slice(1);

@@ -48,7 +48,7 @@ function explainUnknown(endpoint: Endpoint, key: string, location: string): stri
     (known) => isNameOf(known, key) || known.fields?.some((field) => isNameOf(field, key)),
   );
   const shown = truncateKey(key);
-  if (parameter === undefined) return `"${shown}" in ${location} is no parameter of this endpoint.`;
+  if (parameter === undefined) return `"${shown}" in ${location} is not a parameter of this endpoint.`;
   if (parameter.injectedValue !== undefined)
     return `"${shown}" is filled with what is known of the caller and may not be given.`;
   if (parameter.inPath) return `"${shown}" stands in the path and may not come from ${location} too.`;

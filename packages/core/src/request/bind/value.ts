@@ -148,7 +148,7 @@ function jsonToRecord(target: ValueTarget, object: JsonSlice, strings: JsonStrin
   const [unknown] = members.keys();
   if (unknown === undefined) return recordLiteral(values);
   throw new Problem('unknown-parameter', {
-    detail: `"${truncateKey(unknown)}" is no field of "${target.key}", which has ${fields.map(({ key }) => `"${key}"`).join(', ')}.`,
+    detail: `"${truncateKey(unknown)}" is not a field of "${target.key}", which has ${fields.map(({ key }) => `"${key}"`).join(', ')}.`,
     members: { unknown: [`${target.key}.${truncateKey(unknown)}`] },
   });
 }
@@ -166,7 +166,7 @@ const loneSurrogate = /\p{Surrogate}/u;
 function requireWellFormed(target: ValueTarget, text: string): string {
   if (!loneSurrogate.test(text)) return text;
   throw new Problem('invalid-parameter', {
-    detail: `The parameter "${target.key}" holds a lone surrogate, which is no character.`,
+    detail: `The parameter "${target.key}" holds a lone surrogate, which is not a character.`,
     members: { parameters: [target.key] },
   });
 }

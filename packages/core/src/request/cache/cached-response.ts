@@ -59,7 +59,7 @@ function buildCacheHeaders(
   const { expires, authorHeaders, readsBody } = cachePolicy;
   const age = Math.max(0, Date.now() - storedAt);
   const list = isHit ? ['age', String(Math.floor(age / 1_000))] : [];
-  // A response to another method is no representation that a later GET could be compared with.
+  // A response to another method is not a representation that a later GET could be compared with.
   if (request.method !== 'GET' && request.method !== 'HEAD') return { headers: list, validates: false };
   // Clients and shared caches know a response by its URL, not by the body of the request.
   if (readsBody)

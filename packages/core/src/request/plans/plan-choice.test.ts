@@ -205,7 +205,7 @@ test('calls that are slow now and then bring auto back, even if trials on other 
   const simulation = new Simulation();
   simulation.calls(1_000, () => ({ auto: 1, generic: 0.25 }));
   expect(simulation.choice.isGeneric).toBe(true);
-  // One of three calls is no slow one: there are never ten of them in a row.
+  // One of three calls is not slow: there are never ten of them in a row.
   simulation.calls(3_000, (index) => ({ auto: 1, generic: 4 + 4 * (index % 3), tried: 0.25 }));
   expect(simulation.counts.outliers).toBeGreaterThan(0);
   expect(simulation.count('generic')).toBeLessThan(2_000);
@@ -255,7 +255,7 @@ describe('for all workloads', () => {
           const { outliers } = simulation.counts;
           const run = simulation.call(chosen);
           const isOutlier = simulation.counts.outliers > outliers;
-          if (run === 'generic' && chosen.generic > 300 && !isOutlier) faults.push(`call ${call} is no outlier`);
+          if (run === 'generic' && chosen.generic > 300 && !isOutlier) faults.push(`call ${call} is not an outlier`);
           if (isOutlier && simulation.choice.isGeneric) faults.push(`generic after the outlier ${call}`);
         }
         expect(faults).toEqual([]);

@@ -75,6 +75,6 @@ function findColumn(name: string, columns: readonly ColumnParameter[], parameter
 function unknownColumn(name: string, parameter: EndpointParameter): Problem {
   return invalidParameter(
     parameter,
-    `"${parameter.key}" names ${JSON.stringify(name.slice(0, 80))}, which is no column; write column.asc or column.desc, and .nullsfirst or .nullslast behind it.`,
+    `"${parameter.key}" names ${JSON.stringify(name.slice(0, 80))}, which is not a column; write column.asc or column.desc, and .nullsfirst or .nullslast behind it.`,
   );
 }

@@ -1,5 +1,5 @@
 /** Tables, partitioned tables, partitions and foreign tables, with columns, constraints and indexes. */
-import { groupBy } from '../../catalog/group-by.ts';
+import { groupBy } from '@pgway/core/internal';
 import type { CatalogSource } from '../catalog-source.ts';
 import { createItem, type Item } from '../item.ts';
 import { objectGrants, ownerStatements } from '../privileges.ts';

@@ -1,5 +1,5 @@
 /** Composite types, enums, ranges, base types and domains. */
-import { groupBy } from '../../catalog/group-by.ts';
+import { groupBy } from '@pgway/core/internal';
 import type { CatalogSource } from '../catalog-source.ts';
 import { createItem, type Item } from '../item.ts';
 import { defaultAclSql, objectGrants, ownerStatements, privilegesSql, roleSql } from '../privileges.ts';

@@ -1,5 +1,5 @@
 /** Views and materialized views. */
-import { groupBy } from '../../catalog/group-by.ts';
+import { groupBy } from '@pgway/core/internal';
 import type { CatalogSource } from '../catalog-source.ts';
 import { createItem, type Item } from '../item.ts';
 import {

@@ -1,4 +1,14 @@
-import { arrayOf, checked, integer, matching, nullable, oneOf, option, string } from '@pgway/core/internal';
+import {
+  arrayOf,
+  checked,
+  integer,
+  matching,
+  nullable,
+  oneOf,
+  option,
+  string,
+  requestMethods,
+} from '@pgway/core/internal';
 import { flag, optionalText, textList } from './fields.ts';
 import { section, type SectionValues } from './section.ts';
 
@@ -14,7 +24,7 @@ export const corsSection = section('Cross-origin resource sharing (CORS).', {
     [],
     'The origins whose pages may read responses, such as `https://app.example.org`; `*` for all, without credentials. They may also send requests that change data. Empty: none.',
   ),
-  methods: textList(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], 'The methods that these pages may use.'),
+  methods: textList(requestMethods, 'The methods that these pages may use.'),
   allowedHeaders: option(
     nullable(arrayOf(string)),
     null,
