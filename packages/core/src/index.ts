@@ -221,6 +221,7 @@ export type {
   Logger,
   Query,
   QueryStatement,
+  RowResponse,
   Observation,
   Observer,
   PasswordHasher,

@@ -19,7 +19,8 @@ export const formatProblem: ProblemFormat = ({ code, status }, shown) => {
   const known = postgrestErrors.get(code);
   const { title, detail, details = detail ?? null, hint = null } = shown;
   return {
-    status: known?.status ?? status,
+    // A problem has a status from 400 on; several relationships are a choice for the client.
+    status: known?.status ?? (shown.code === 'PGRST201' ? 300 : status),
     members: { code: shown.code ?? known?.code ?? code, message: title, details, hint },
   };
 };

@@ -1,4 +1,4 @@
-import type { GatewayResponse, HeaderList, Query } from '@pgway/core';
+import type { GatewayResponse, HeaderList, Query, RowResponse } from '@pgway/core';
 import { sql, SqlText, text } from '@pgway/core/internal';
 import { ofRequest } from './database-error.ts';
 import { preferenceApplied, preferredSettings } from './preferences.ts';
@@ -32,6 +32,7 @@ export function buildRead(request: TargetRequest): Query {
     read,
     prefix: text(''),
     guards: [],
+    settings: preferredSettings(request.preferences),
     rollsBack: false,
     toError: ofRequest,
   });
@@ -43,14 +44,15 @@ export interface ReadParts {
   readonly prefix: SqlText;
   /** Fail the statement of a function that may change data; with the limited numbers in SQL. */
   readonly guards: readonly { readonly guard: ResultGuard; readonly value: string }[];
-  readonly rollsBack: boolean;
+  readonly settings: NonNullable<Query['settings']>;
+  readonly rollsBack: RowResponse['rollsBack'];
   /** Returns the error to respond with. */
   readonly toError: (error: unknown) => unknown;
 }
 
 /** Returns the query of a read, and the response with its rows. */
 export function finishRead(request: TargetRequest, parts: ReadParts): Query {
-  const { read, prefix, guards, rollsBack, toError } = parts;
+  const { read, prefix, guards, settings, rollsBack, toError } = parts;
   const { preferences } = request;
   const { shape, stripsNulls } = request.media;
   const statement = new SqlText().append(prefix);
@@ -62,7 +64,7 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
   const { offset } = outerLevel(read.query);
   return {
     ...statement.finish('select'),
-    settings: preferredSettings(preferences),
+    settings,
     ...(preferences.count === 'planned' || preferences.count === 'estimated' ? explainRows(read, prefix) : {}),
     rowResponse: {
       rollsBack,

@@ -166,6 +166,10 @@ describe('select', () => {
       { rival: null, author: [{ name: 'Olga' }, { name: 'Nobody, Jr.' }] },
       { rival: { name: 'Sigrid' }, author: [] },
     ]);
+    // Within one table, its name means the rows that reference a row.
+    expect(await get('author?select=id,children:author(id)&id=eq.1')).toEqual([
+      { id: 1, children: [{ id: 2 }, { id: 3 }] },
+    ]);
   });
 
   test('people related with people by a junction', async () => {
@@ -218,11 +222,13 @@ describe('select', () => {
       [
         {
           cardinality: 'one-to-many',
+          embedding: 'author with book',
           relationship: 'author with many book by book_author_fkey(author)',
           hints: ['book_author_fkey', 'author'],
         },
         {
           cardinality: 'one-to-many',
+          embedding: 'author with book',
           relationship: 'author with many book by translated_by(translator)',
           hints: ['translated_by', 'translator'],
         },

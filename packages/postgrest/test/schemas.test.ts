@@ -161,12 +161,12 @@ describe('what does not exist', () => {
 
       {"code":"PGRST117","message":"Unsupported HTTP method: PATCH","details":null,"hint":null}"
     `);
-    expect(await ask(gateway, 'GET /rest/rpc/touch?a=1')).toMatchInlineSnapshot(`
+    expect(await ask(gateway, 'PATCH /rest/rpc/touch?a=1')).toMatchInlineSnapshot(`
       "405
-      allow: OPTIONS, POST
+      allow: GET, HEAD, OPTIONS, POST
       content-type: application/json; charset=utf-8
 
-      {"code":"PGRST101","message":"Cannot use the GET method on RPC","details":null,"hint":null}"
+      {"code":"PGRST101","message":"Cannot use the PATCH method on RPC","details":null,"hint":null}"
     `);
   });
 

@@ -219,8 +219,11 @@ export interface Query extends Partial<Omit<QueryStatement, 'sql'>>, Pick<QueryS
 
 /** Makes a response from the row of a statement. */
 export interface RowResponse {
-  /** Whether the transaction is rolled back after the statement. */
-  readonly rollsBack: boolean;
+  /**
+   * Whether the transaction is rolled back after the statement. `host`: on a connection of the host only, whose transaction continues and
+   * would keep settings that cannot be restored, such as `transaction_read_only`.
+   */
+  readonly rollsBack: boolean | 'host';
   /**
    * Returns the response. Called after the end of the transaction.
    * @param row the columns as text

@@ -39,7 +39,9 @@ async function executeForRow(
   const ownHeaders = commentHeaders(input.call, writeHeaders);
   const rows = createTextRowSink();
   const execution = { ...input, format, tapRows: () => rows };
-  const running = rowResponse.rollsBack ? executeAndRollBack(context, execution) : execute(context, execution);
+  const { rollsBack } = rowResponse;
+  const isRolledBack = rollsBack === 'host' ? context.provideConnection !== null : rollsBack;
+  const running = isRolledBack ? executeAndRollBack(context, execution) : execute(context, execution);
   const result = await running.catch((error: unknown) => {
     throw rowResponse.toError(error);
   });

@@ -1,6 +1,6 @@
 import type { Problem, TableColumn, TextTable } from '@pgway/core';
 import { groupBy, parseJsonObject, readArray, readBoolean, readText } from '@pgway/core/internal';
-import { queryProblem } from '../postgrest-problem.ts';
+import { postgrestProblem, queryProblem } from '../postgrest-problem.ts';
 import type { SelectedRelation } from './query.ts';
 import { createViewKeys, type KeyInView, type ViewColumn } from './view-keys.ts';
 
@@ -53,6 +53,8 @@ export interface Relationship {
   /** Columns of the outer relation with those of the target; empty with a junction. */
   readonly pairs: readonly ColumnPair[];
   readonly junction: Junction | null;
+  /** Whether a request can select it by the name of the target. */
+  readonly hasTargetName: boolean;
   /** The names by which a request can select it instead of the target: a foreign key, or its only column. */
   readonly ownNames: ReadonlySet<string>;
   /** The names that a hint can have. */
@@ -184,6 +186,8 @@ function toOne(link: Link): Relationship {
     target: to.relation,
     pairs: pairsOf(link),
     junction: null,
+    // Within one table, its name means the rows that reference a row.
+    hasTargetName: from.relation !== to.relation,
     ownNames: to.isView ? new Set() : names,
     // Within one table, the hint selects the other direction.
     hints: from.relation === to.relation ? new Set() : hints,
@@ -199,6 +203,7 @@ function fromTarget(link: Link): Relationship {
     target: from.relation,
     pairs: pairsOf(link).map(reversed),
     junction: null,
+    hasTargetName: true,
     ownNames: new Set(from.relation === to.relation || from.isView ? [] : [base.name]),
     hints: isSelfThroughView(link) ? new Set([base.name]) : hintsOf(link),
     description: `${to.relation.name} with ${base.unique ? 'one' : 'many'} ${from.relation.name} by ${base.name}(${from.columns.join(', ')})`,
@@ -215,6 +220,7 @@ function throughJunction(outer: Link, inner: Link): Relationship {
     target: inner.to.relation,
     pairs: [],
     junction: { relation: junction, outer: pairsOf(outer), inner: pairsOf(inner) },
+    hasTargetName: true,
     ownNames: new Set(),
     // Within one table, the foreign key of the outer row selects the direction.
     hints: new Set(isSelf ? namesOf(outer) : [junction.name, outer.base.name, inner.base.name]),
@@ -233,7 +239,8 @@ export function findRelationship(
 ): Relationship {
   const known = relationships.get(relationKey(outer)) ?? [];
   const named = known.filter(
-    ({ target, ownNames }) => (target.name === name && target.schema === outer.schema) || ownNames.has(name),
+    ({ target, hasTargetName, ownNames }) =>
+      (hasTargetName && target.name === name && target.schema === outer.schema) || ownNames.has(name),
   );
   const found = hint === null ? preferOwnNames(named, name) : named.filter(({ hints }) => hints.has(hint));
   if (found.length === 1) return found[0]!;
@@ -261,11 +268,11 @@ function noRelationship(outer: Relation, name: string, hint: string | null, know
 
 function ambiguous(outer: Relation, name: string, found: readonly Relationship[]): Problem {
   const hints = found.flatMap((each) => distinctHint(each, found)).map((hint) => `${name}!${hint}`);
-  return queryProblem({
-    code: 'PGRST201',
-    message: `Could not embed because more than one relationship was found for '${outer.name}' and '${name}'`,
-    details: found.map(({ kind, description, hints: own }) => ({
+  const message = `Could not embed because more than one relationship was found for '${outer.name}' and '${name}'`;
+  return postgrestProblem(400, 'PGRST201', message, {
+    details: found.map(({ kind, target, description, hints: own }) => ({
       cardinality: kind,
+      embedding: `${outer.name} with ${target.name}`,
       relationship: description,
       hints: [...own],
     })),

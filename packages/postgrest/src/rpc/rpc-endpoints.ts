@@ -32,9 +32,9 @@ function isOffered({ kind, table, dialect, upload, loginOrLogout, idempotency, r
   return result.kind !== 'record' && result.kind !== 'records';
 }
 
-/** A function that its endpoint does not offer by GET has arguments that do not belong into URLs, or changes data. */
+/** The arguments of a function that only reads, and whose comment asks for POST all the same, do not belong into URLs. */
 function methodsOf({ method, volatility }: Endpoint): readonly ('GET' | 'POST')[] {
-  return method === 'GET' && volatility !== 'volatile' ? ['GET', 'POST'] : ['POST'];
+  return method === 'GET' || volatility === 'volatile' ? ['GET', 'POST'] : ['POST'];
 }
 
 function toRpcEndpoint(endpoint: Endpoint, method: 'GET' | 'POST', { path }: ResolvedPostgrestOptions): Endpoint {

@@ -1,4 +1,4 @@
-import type { GatewayResponse, Query, QueryInput } from '@pgway/core';
+import type { GatewayResponse, Query, QueryInput, RowResponse } from '@pgway/core';
 import { buildCall, findMissingArgument, sql, SqlText, text, writePage } from '@pgway/core/internal';
 import { isDatabaseError, ofRequest } from '../database-error.ts';
 import { postgrestProblem, syntaxProblem } from '../postgrest-problem.ts';
@@ -60,7 +60,7 @@ function argumentNames({ endpoint }: FunctionTarget): ReadonlySet<string> {
 }
 
 function buildRows(request: TargetRequest, target: FunctionTarget, call: SqlText): Query {
-  const { preferences, media } = request;
+  const { media } = request;
   const isRow = target.result === 'row';
   const model = readModelOf(target);
   const query = withRange(parseReadQuery(request.query, argumentNames(target)), request.range);
@@ -76,9 +76,25 @@ function buildRows(request: TargetRequest, target: FunctionTarget, call: SqlText
     },
     prefix: sql`with ${text(sourceAlias)} as (select "f".* from ${call} as "f") `,
     guards: selectGuards(shown, target),
-    rollsBack: preferences.tx === 'rollback',
+    settings: callSettings(request, target),
+    rollsBack: rollsBack(request, target),
     toError: (error) => toError(target, error),
   });
+}
+
+/** GET and HEAD change nothing: a volatile function runs in a read-only transaction, as in PostgREST. */
+function isReadOnly({ endpoint: { method, volatility } }: FunctionTarget): boolean {
+  return method === 'GET' && volatility === 'volatile';
+}
+
+function callSettings({ preferences }: TargetRequest, target: FunctionTarget): NonNullable<Query['settings']> {
+  const preferred = preferredSettings(preferences);
+  return isReadOnly(target) ? [...preferred, ['transaction_read_only', 'on']] : preferred;
+}
+
+function rollsBack({ preferences }: TargetRequest, target: FunctionTarget): RowResponse['rollsBack'] {
+  if (preferences.tx === 'rollback') return true;
+  return isReadOnly(target) ? 'host' : false;
 }
 
 const callRows = `(select pg_catalog.count(*) from ${sourceAlias})`;
@@ -165,12 +181,12 @@ function bodyQuery(parts: Omit<ValueParts, 'guards'>): Query {
   return valueQuery({ ...parts, statement: limited, guards: [size] });
 }
 
-function valueQuery({ request: { preferences }, target, statement, guards, respond }: ValueParts): Query {
+function valueQuery({ request, target, statement, guards, respond }: ValueParts): Query {
   return {
     ...statement.finish('call'),
-    settings: preferredSettings(preferences),
+    settings: callSettings(request, target),
     rowResponse: {
-      rollsBack: preferences.tx === 'rollback',
+      rollsBack: rollsBack(request, target),
       respond: ([body]) => respond(body ?? 'null'),
       toError: (error) => guardProblem(error, guards) ?? toError(target, error),
     },
