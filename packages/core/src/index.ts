@@ -210,6 +210,7 @@ export type {
   Caller,
   Claim,
   QueryBuilder,
+  QueryContext,
   QueryInput,
   ConnectionConfiguration,
   ConnectionProvider,

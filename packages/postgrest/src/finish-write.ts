@@ -1,7 +1,6 @@
 import type { GatewayResponse, Query, TableColumn } from '@pgway/core';
 import { quoteIdentifier, rowAlias, sql, type SqlText, text, writeOrder } from '@pgway/core/internal';
 import { ofRequest } from './database-error.ts';
-import { preferredSettings } from './preferences.ts';
 import { readModelOf } from './read-models.ts';
 import type { ReadQuery } from './read/query.ts';
 import { type Read, writeColumns } from './read/select-builder.ts';
@@ -54,7 +53,7 @@ export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
   });
   return {
     ...whole.finish(target.endpoint.table!.operation),
-    settings: [...settings, ...preferredSettings(preferences)],
+    settings: [...request.settings, ...settings],
     rowResponse: {
       rollsBack: preferences.tx === 'rollback',
       respond: (row) => respond(readWriteResult(row)),

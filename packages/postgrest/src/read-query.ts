@@ -1,7 +1,7 @@
 import type { GatewayResponse, HeaderList, Query, RowResponse } from '@pgway/core';
 import { sql, SqlText, text } from '@pgway/core/internal';
 import { ofRequest } from './database-error.ts';
-import { preferenceApplied, preferredSettings } from './preferences.ts';
+import { preferenceApplied } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
 import { parseReadQuery } from './read/parse-query.ts';
 import { emptyLevel, type Level, type ReadQuery } from './read/query.ts';
@@ -32,7 +32,7 @@ export function buildRead(request: TargetRequest): Query {
     read,
     prefix: text(''),
     guards: [],
-    settings: preferredSettings(request.preferences),
+    settings: request.settings,
     rollsBack: false,
     toError: ofRequest,
   });

@@ -4,6 +4,7 @@ import { type PostgrestTable, postgrestTable } from './dialect-table.ts';
 import { readProfileHeader, unknownInSchema, unknownSchema } from './profile.ts';
 import { negotiateMedia, type ResponseMedia } from './media.ts';
 import { type Preferences, readPreferences } from './preferences.ts';
+import { type RequestSetting, requestSettings } from './request-settings.ts';
 import { syntaxProblem, unknownColumn } from './postgrest-problem.ts';
 
 /** The table of a request. */
@@ -22,6 +23,8 @@ export interface Target {
 export interface TargetRequest {
   readonly target: Target;
   readonly preferences: Preferences;
+  /** Settings of the transaction. */
+  readonly settings: readonly RequestSetting[];
   readonly media: ResponseMedia;
   /** `Content-Profile`, if the request names its schema. */
   readonly profile: readonly string[];
@@ -70,12 +73,14 @@ export function readTargetRequest(input: QueryInput): TargetRequest {
 /** @param isRead whether the rows can be CSV */
 export function toTargetRequest(
   target: Target,
-  { request, body }: Pick<QueryInput, 'request' | 'body'>,
+  { request, body, context }: Pick<QueryInput, 'request' | 'body' | 'context'>,
   isRead: boolean,
 ): TargetRequest {
+  const preferences = readPreferences(request, target.options);
   return {
     target,
-    preferences: readPreferences(request, target.options),
+    preferences,
+    settings: requestSettings({ request, context }, target.options.path, preferences),
     media: negotiateMedia(request.header('accept'), isRead),
     profile: readProfile(request, target),
     query: request.query,

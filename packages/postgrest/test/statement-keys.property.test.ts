@@ -1,7 +1,7 @@
 import { cases, useGateway } from '@pgway/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { build, request, Statements } from '../../core/test/crud/statement-keys.ts';
+import { build, context, request, Statements } from '../../core/test/crud/statement-keys.ts';
 import { buildPostgrestQuery } from '../src/build-query.ts';
 import { postgrest } from './support.ts';
 
@@ -128,6 +128,7 @@ test('a statement has one key', async () => {
         values: [],
         request: request(query, given, endpoint.method),
         body: text,
+        context,
       };
       await build(statements, endpoint, async () => buildPostgrestQuery(input));
     },

@@ -103,7 +103,7 @@ export class JwtVerifier {
       try {
         // Sequential: at most one key verifies.
         const { payload } = await jwtVerify(token, key, this.#options(alg));
-        return this.#read(payload);
+        return this.#read(payload, token);
       } catch (error) {
         // An invalid token is not an error of the server.
         refusal = refusalOf(error);
@@ -128,7 +128,7 @@ export class JwtVerifier {
     };
   }
 
-  #read(payload: JWTPayload): VerifiedJwt | string {
+  #read(payload: JWTPayload, token: string): VerifiedJwt | string {
     const { name, claims, userIdClaim, ownIssuer, clockTolerance, maxTokenAge } = this.#rules;
     const { jti, iss, exp = Number.POSITIVE_INFINITY, iat = 0 } = payload;
     if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > maxSessionLength)) return malformed;
@@ -138,6 +138,7 @@ export class JwtVerifier {
       scheme: name,
       ...(iss === ownIssuer ? { issuer: null } : iss === undefined ? {} : { issuer: iss }),
       claims: readClaims(payload, claims, userIdClaim),
+      payload: Buffer.from(token.split('.')[1]!, 'base64url').toString(),
       session: jti ?? null,
       sentByBrowser: false,
     };

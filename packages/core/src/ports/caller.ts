@@ -16,6 +16,8 @@ export interface Caller {
    * scheme itself.
    */
   readonly issuer?: string | null;
+  /** The claims of a token as JSON text, as they were signed; omitted: the caller has no token with claims. */
+  readonly payload?: string;
   /** The session id, which logout and revocation end; null: credentials without a session. */
   readonly session: string | null;
   /** Whether browsers send the credentials automatically (cookies, Basic), so that requests need a CSRF check. */

@@ -182,6 +182,17 @@ export interface QueryInput {
   readonly request: GatewayRequest;
   /** The text of the body, where the endpoint has a dialect; null without one. */
   readonly body: string | null;
+  readonly context: QueryContext;
+}
+
+/** What the gateway knows of a request besides its parameters. */
+export interface QueryContext {
+  /** Null: anonymous, or a call that does not depend on its caller. */
+  readonly caller: Caller | null;
+  /** The database role of the call; null: that of the connection. */
+  readonly role: string | null;
+  /** Returns the values of headers by their names in lower case; a header of the host replaces that of the client. */
+  headers(): ReadonlyMap<string, string>;
 }
 
 /** The parameter that a placeholder such as `$1` belongs to, for error messages. */

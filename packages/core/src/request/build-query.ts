@@ -3,8 +3,11 @@ import type { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import { bodyOf } from './parse/parse-input.ts';
 import type { RequestInput } from '../ports/request-input.ts';
-import type { InjectedCall } from './inject.ts';
-import type { Query, RowResponse, ValueSource, Observer } from '../ports/ports.ts';
+import { selectRole } from './call-connection.ts';
+import type { InjectedCall, InjectOptions } from './inject.ts';
+import { headersByName } from './request-headers.ts';
+import type { CallContext } from '../auth/injected-values.ts';
+import type { Query, QueryContext, RowResponse, ValueSource, Observer } from '../ports/ports.ts';
 
 /** A statement with its values. */
 export interface BoundStatement {
@@ -43,16 +46,25 @@ export function buildQuery(call: InjectedCall): ExecutableCall {
   };
 }
 
+interface CustomQueryOptions extends Pick<InjectOptions, 'databaseRole' | 'requestHeaders'> {
+  readonly forcesGenericPlans: boolean;
+}
+
 /** Returns the call with the statement that the endpoint's source builds. The candidate has a query builder. */
 export async function buildCustomQuery(
   call: InjectedCall,
-  request: GatewayRequest,
+  { request, caller }: CallContext,
   input: RequestInput,
-  { forcesGenericPlans }: { readonly forcesGenericPlans: boolean },
+  { forcesGenericPlans, databaseRole, requestHeaders }: CustomQueryOptions,
 ): Promise<ExecutableCall> {
   const { candidate, parameters, values } = call;
   const { endpoint, queryBuilder } = candidate;
-  const query = await queryBuilder!({ endpoint, parameters, values, request, body: bodyOf(input) });
+  const context: QueryContext = {
+    caller,
+    role: selectRole({ databaseRole }, call) ?? null,
+    headers: () => headersByName(request, requestHeaders),
+  };
+  const query = await queryBuilder!({ endpoint, parameters, values, request, body: bodyOf(input), context });
   return {
     candidate,
     parameters,

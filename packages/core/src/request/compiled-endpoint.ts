@@ -129,7 +129,8 @@ export class CompiledEndpoint {
     this.dialect = dialect;
     this.endpointScheme = endpoint.basicAuthentication;
     this.#isPersonal = dependsOnCaller(endpoint);
-    this.needsCaller = this.#isPersonal || limitsUsers;
+    // A dialect passes its caller to the database.
+    this.needsCaller = this.#isPersonal || limitsUsers || dialect !== null;
     this.uploadHandlers = compileHandlers(endpoint, uploadHandlers);
     this.changesData = endpoint.volatility === 'volatile' || !safeMethods.has(endpoint.method);
     this.hidesPath = hidesPath(endpoint);

@@ -57,7 +57,8 @@ export async function runStages(
     const injected = injectValues(bound, { request, caller }, pipeline);
     const { queryBuilder, hashesParameters } = injected.candidate;
     const complete = hashesParameters ? await hashParameters(injected, request, pipeline.login) : injected;
-    call = queryBuilder === null ? buildQuery(complete) : await buildCustomQuery(complete, request, input, pipeline);
+    const context = { request, caller };
+    call = queryBuilder === null ? buildQuery(complete) : await buildCustomQuery(complete, context, input, pipeline);
     if (pipeline.logsCommands) logCommand(pipeline.observe, call, request);
     const hooked = hooks === null ? noHooks : await runHooks(hooks, call, { request, caller }, pipeline);
     if (hooked.response !== null) return { response: withCallerHeaders(hooked.response, caller), call, caller };

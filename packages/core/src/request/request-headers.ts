@@ -20,12 +20,21 @@ export function requestHeaderOptions(
   };
 }
 
+interface NamedHeader {
+  /** The name as sent. */
+  readonly name: string;
+  value: string;
+}
+
 /**
- * Returns the headers of a request, then those of the host, as a JSON object, with names as sent. The values of a repeated
- * header are joined (RFC 9110, section 5.2).
+ * Returns the headers of a request, then those of the host, by their names in lower case. The values of a repeated header are joined
+ * (RFC 9110, section 5.2).
  */
-export function headersAsJson(request: GatewayRequest, { custom, exclude }: RequestHeaderOptions): string {
-  const members = new Map<string, { name: string; value: string }>();
+function joinHeaders(
+  request: GatewayRequest,
+  { custom, exclude }: RequestHeaderOptions,
+): ReadonlyMap<string, NamedHeader> {
+  const members = new Map<string, NamedHeader>();
   const clientHeaders = request.headers().filter(([name]) => !exclude.has(name.toLowerCase()));
   for (const [name, value] of [...clientHeaders, ...custom]) {
     const lower = name.toLowerCase();
@@ -33,6 +42,18 @@ export function headersAsJson(request: GatewayRequest, { custom, exclude }: Requ
     if (known === undefined) members.set(lower, { name, value });
     else known.value += `${lower === 'cookie' ? '; ' : ', '}${value}`;
   }
-  const pairs = [...members.values()].map(({ name, value }) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return members;
+}
+
+/** Returns the headers as a JSON object, with names as sent. */
+export function headersAsJson(request: GatewayRequest, options: RequestHeaderOptions): string {
+  const pairs = [...joinHeaders(request, options).values()].map(
+    ({ name, value }) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,
+  );
   return `{${pairs.join(',')}}`;
+}
+
+/** Returns the values of the headers by their names in lower case. */
+export function headersByName(request: GatewayRequest, options: RequestHeaderOptions): ReadonlyMap<string, string> {
+  return new Map([...joinHeaders(request, options)].map(([name, { value }]) => [name, value]));
 }

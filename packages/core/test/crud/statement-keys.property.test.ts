@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { QueryBuilder } from '../../src/ports/ports.ts';
 import { buildSelect } from '../../src/tables/select-query.ts';
 import { buildDelete, buildUpdate, createInsertBuilder } from '../../src/tables/write-queries.ts';
-import { build, request, Statements } from './statement-keys.ts';
+import { build, context, request, Statements } from './statement-keys.ts';
 import { tables } from './support.ts';
 
 const own = useGateway(
@@ -83,7 +83,7 @@ test('endpoints for rows', async () => {
         const text = values.get(name)!;
         return repeatable === true && name !== 'after' ? JSON.stringify([text]) : text;
       });
-      const input = { endpoint, parameters, values: texts, request: request('', given), body: null };
+      const input = { endpoint, parameters, values: texts, request: request('', given), body: null, context };
       await build(statements, endpoint, async () => builders[endpoint.table!.operation]!(input));
     },
   );

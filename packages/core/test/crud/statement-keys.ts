@@ -1,11 +1,13 @@
 import type { Endpoint } from '@pgway/core';
 import { Problem } from '../../src/http/problem.ts';
-import type { Query } from '../../src/ports/ports.ts';
+import type { Query, QueryContext } from '../../src/ports/ports.ts';
 
 /* A statement is prepared once for its key: statements with one key have one text, and a text has one key. */
 
 export const request = (query: string, given: Readonly<Record<string, string>>, method = 'GET'): never =>
-  ({ query, method, header: (name: string) => given[name] }) as never;
+  ({ query, method, path: '/rest/book', header: (name: string) => given[name] }) as never;
+
+export const context: QueryContext = { caller: null, role: null, headers: () => new Map() };
 
 /** The statements of endpoints. */
 export class Statements {

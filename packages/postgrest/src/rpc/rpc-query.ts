@@ -2,7 +2,7 @@ import type { GatewayResponse, Query, QueryInput, RowResponse } from '@pgway/cor
 import { buildCall, findMissingArgument, sql, SqlText, text, writePage } from '@pgway/core/internal';
 import { isDatabaseError, ofRequest } from '../database-error.ts';
 import { postgrestProblem, syntaxProblem } from '../postgrest-problem.ts';
-import { preferenceApplied, preferredSettings } from '../preferences.ts';
+import { preferenceApplied } from '../preferences.ts';
 import { pageOf } from '../read/page-sql.ts';
 import { parseReadQuery } from '../read/parse-query.ts';
 import { emptyLevel } from '../read/query.ts';
@@ -87,9 +87,8 @@ function isReadOnly({ endpoint: { method, volatility } }: FunctionTarget): boole
   return method === 'GET' && volatility === 'volatile';
 }
 
-function callSettings({ preferences }: TargetRequest, target: FunctionTarget): NonNullable<Query['settings']> {
-  const preferred = preferredSettings(preferences);
-  return isReadOnly(target) ? [...preferred, ['transaction_read_only', 'on']] : preferred;
+function callSettings({ settings }: TargetRequest, target: FunctionTarget): NonNullable<Query['settings']> {
+  return isReadOnly(target) ? [...settings, ['transaction_read_only', 'on']] : settings;
 }
 
 function rollsBack({ preferences }: TargetRequest, target: FunctionTarget): RowResponse['rollsBack'] {
