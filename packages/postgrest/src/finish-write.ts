@@ -1,6 +1,7 @@
 import type { GatewayResponse, Query, TableColumn } from '@pgway/core';
 import { quoteIdentifier, rowAlias, sql, type SqlText, text, writeOrder } from '@pgway/core/internal';
 import { ofRequest } from './database-error.ts';
+import { raisedProblem } from './raised-problem.ts';
 import { readModelOf } from './read-models.ts';
 import type { ReadQuery } from './read/query.ts';
 import { type Read, writeColumns } from './read/select-builder.ts';
@@ -57,7 +58,7 @@ export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
     rowResponse: {
       rollsBack: preferences.tx === 'rollback',
       respond: (row) => respond(readWriteResult(row)),
-      toError: (error) => guardProblem(error, guards) ?? ofRequest(error),
+      toError: (error) => guardProblem(error, guards) ?? raisedProblem(error) ?? ofRequest(error),
     },
   };
 }

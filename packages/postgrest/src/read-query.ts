@@ -5,6 +5,7 @@ import { preferenceApplied } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
 import { parseReadQuery } from './read/parse-query.ts';
 import { emptyLevel, type Level, type ReadQuery } from './read/query.ts';
+import { raisedProblem } from './raised-problem.ts';
 import { readModelOf } from './read-models.ts';
 import type { Read } from './read/select-builder.ts';
 import { countedRowsSql, countSql, writeRead } from './read/select-sql.ts';
@@ -79,7 +80,9 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
         guardProblem(
           error,
           guards.map(({ guard }) => guard),
-        ) ?? toError(error),
+        ) ??
+        raisedProblem(error) ??
+        toError(error),
     },
   };
 }

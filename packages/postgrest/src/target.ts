@@ -70,18 +70,22 @@ export function readTargetRequest(input: QueryInput): TargetRequest {
   return toTargetRequest(targetOf(input.endpoint), input, method === 'GET' || method === 'HEAD');
 }
 
-/** @param isRead whether the rows can be CSV */
+/**
+ * @param isRead whether the rows can be CSV
+ * @param ownMedia the media type of the result of a function; null: JSON
+ */
 export function toTargetRequest(
   target: Target,
   { request, body, context }: Pick<QueryInput, 'request' | 'body' | 'context'>,
   isRead: boolean,
+  ownMedia: string | null = null,
 ): TargetRequest {
   const preferences = readPreferences(request, target.options);
   return {
     target,
     preferences,
     settings: requestSettings({ request, context }, target.options.path, preferences),
-    media: negotiateMedia(request.header('accept'), isRead),
+    media: negotiateMedia(request.header('accept'), isRead, ownMedia),
     profile: readProfile(request, target),
     query: request.query,
     parameters: new URLSearchParams(request.query),

@@ -6,7 +6,7 @@ import type { WriteResult } from './write-result.ts';
 export function representation(
   { media, profile }: TargetRequest,
   status: number,
-  body: string,
+  body: string | Uint8Array,
   headers: HeaderList,
 ): GatewayResponse {
   return { kind: 'whole', status, headers: ['content-type', media.contentType, ...profile, ...headers], body };

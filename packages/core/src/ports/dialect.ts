@@ -11,6 +11,8 @@ export type RoutedRequest = Pick<GatewayRequest, 'method' | 'path' | 'header'>;
 
 /** Reads the body of a request, up to the size that the gateway accepts. Each method throws a Problem 400, 413 or 415. */
 export interface BodyReader {
+  /** Returns the bytes. */
+  bytes(): Promise<Uint8Array>;
   /** Returns the text; null for an empty body. */
   text(): Promise<string | null>;
   /** Returns the JSON value; null for an empty body. */

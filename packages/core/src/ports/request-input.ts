@@ -8,4 +8,9 @@ export type RequestInput =
       /** The text of the body, for the parameter or the dialect that takes it; null without one. */
       readonly body: string | null;
     }
-  | { readonly source: 'body'; readonly values: ReadonlyMap<string, JsonSlice> };
+  | {
+      readonly source: 'body';
+      readonly values: ReadonlyMap<string, JsonSlice>;
+      /** Whether strings are the text of values, as in a query string; absent: JSON strings. */
+      readonly hasTexts?: boolean;
+    };

@@ -129,8 +129,7 @@ export class CompiledEndpoint {
     this.dialect = dialect;
     this.endpointScheme = endpoint.basicAuthentication;
     this.#isPersonal = dependsOnCaller(endpoint);
-    // A dialect passes its caller to the database.
-    this.needsCaller = this.#isPersonal || limitsUsers || dialect !== null;
+    this.needsCaller = this.#isPersonal || limitsUsers;
     this.uploadHandlers = compileHandlers(endpoint, uploadHandlers);
     this.changesData = endpoint.volatility === 'volatile' || !safeMethods.has(endpoint.method);
     this.hidesPath = hidesPath(endpoint);
@@ -316,10 +315,11 @@ function dependsOnCaller({
   userContext,
   parameters,
   idempotency,
+  dialect,
 }: Endpoint): boolean {
   if (authorization.required || basicAuthentication !== null || events !== null) return true;
-  // Each caller has idempotency keys of its own.
-  if (idempotency !== undefined) return true;
+  // Each caller has idempotency keys of its own, and a dialect passes its caller to the database.
+  if (idempotency !== undefined || dialect !== undefined) return true;
   if (loginOrLogout?.kind === 'logout' || userContext) return true;
   return parameters.some(({ injectedValue }) => injectedValue !== undefined && injectedValue !== 'ipAddress');
 }

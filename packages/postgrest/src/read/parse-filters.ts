@@ -84,6 +84,7 @@ function parseMembers(scanner: Scanner, depth: number): readonly Filter[] {
 }
 
 function parseMember(scanner: Scanner, depth: number): Filter {
+  scanner.match(/ */y);
   const prefix = scanner.match(/(?:not\.)?(?:and|or)(?=\()/y);
   if (prefix !== '') {
     const operator = prefix.endsWith('and') ? 'and' : 'or';

@@ -183,9 +183,11 @@ export class SelectBuilder {
     const name = item.alias;
     const innerPath = path === '' ? name : `${path}.${name}`;
     if (item.spread) return this.#spread(joined, outer, { item, relationship, path: innerPath });
-    const { rows, givesObject } = this.#relatedRows(outer, relationship, item, innerPath);
+    const { rows, names, givesObject } = this.#relatedRows(outer, relationship, item, innerPath);
     const alias = quoteIdentifier(`e${++this.#aliases}`);
-    const value = givesObject ? 'pg_catalog.row_to_json("row".*)' : 'pg_catalog.json_agg("row".*)';
+    // A row without columns cannot be named as a whole.
+    const row = names.length === 0 ? "'{}'::pg_catalog.json" : 'pg_catalog.row_to_json("row".*)';
+    const value = givesObject ? row : `pg_catalog.json_agg(${names.length === 0 ? row : '"row".*'})`;
     const lateral = sql`lateral (select ${text(value)} as "value" from (${rows}) "row") ${text(alias)}`;
     joined.joins.push(joinSql(item, givesObject ? 'true' : `${alias}."value" is not null`, lateral));
     joined.related.set(name, `${alias}."value"`);
@@ -282,7 +284,7 @@ export class SelectBuilder {
     const lists = names
       .map(quoteIdentifier)
       .map((name) => `coalesce(pg_catalog.json_agg("row".${name}), '[]') as ${name}`);
-    const list = text(lists.length === 0 ? 'null as "none"' : lists.join(', '));
+    const list = text(lists.length === 0 ? 'pg_catalog.count(*) as "none"' : lists.join(', '));
     const having = text(item.join === 'inner' ? ' having pg_catalog.count(*) operator(pg_catalog.>) 0' : '');
     joined.joins.push(
       joinSql(item, 'true', sql`lateral (select ${list} from (${rows}) "row"${having}) ${text(alias)}`),

@@ -2,6 +2,7 @@ import type { Column, Comparison, Endpoint, Routine, RoutineResult, TableColumn,
 import { quoteIdentifier } from '@pgway/core/internal';
 import type { ResolvedPostgrestOptions } from '../options.ts';
 import type { PostgrestTable } from '../dialect-table.ts';
+import { mediaTypeOf } from '../media.ts';
 import type { ReadModel, Relation } from '../read/relationships.ts';
 import type { Target } from '../target.ts';
 
@@ -11,6 +12,10 @@ export type FunctionResult = 'nothing' | 'value' | 'values' | 'row' | 'rows';
 /** The function of a request. */
 export interface FunctionTarget extends Target {
   readonly result: FunctionResult;
+  /** The media type of the value, which its domain is named after; null: JSON. */
+  readonly media: string | null;
+  /** Whether the value is bytes. */
+  readonly isBytes: boolean;
 }
 
 /** A function with the type of its rows in SQL; null: not a composite or table type. */
@@ -47,6 +52,8 @@ export function keepFunction(
     options,
     allowUnfilteredDelete: false,
     result: kind,
+    media: kind === 'value' ? mediaTypeOf(result.columns[0]!.type.sql) : null,
+    isBytes: kind === 'value' && result.columns[0]!.type.builtin === 'bytea',
   };
   functions.set(endpoint.parameters, { target, rowType: hasColumns ? (result.type?.sql ?? null) : null });
 }

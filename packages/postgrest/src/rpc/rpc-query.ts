@@ -6,6 +6,7 @@ import { preferenceApplied } from '../preferences.ts';
 import { pageOf } from '../read/page-sql.ts';
 import { parseReadQuery } from '../read/parse-query.ts';
 import { emptyLevel } from '../read/query.ts';
+import { raisedProblem } from '../raised-problem.ts';
 import { readModelOf } from '../read-models.ts';
 import { finishRead, type ReadParts, withRange } from '../read-query.ts';
 import { type TargetRequest, toTargetRequest } from '../target.ts';
@@ -20,7 +21,7 @@ const sourceAlias = '"source"';
 export function buildRpc(input: QueryInput): Query {
   const target = functionOf(input.endpoint)!;
   const hasRows = target.result === 'rows' || target.result === 'row';
-  const request = toTargetRequest(target, input, hasRows);
+  const request = toTargetRequest(target, input, hasRows, target.media);
   const call = callSql(input);
   return hasRows ? buildRows(request, target, call) : buildValues(request, target, call);
 }
@@ -128,6 +129,7 @@ function buildValues(request: TargetRequest, target: FunctionTarget, call: SqlTe
         respond: () => withoutContent(headers),
       });
     case 'value':
+      if (request.media.shape === 'raw') return rawQuery(request, target, call);
       return bodyQuery({
         request,
         target,
@@ -142,6 +144,18 @@ function buildValues(request: TargetRequest, target: FunctionTarget, call: SqlTe
         respond,
       });
   }
+}
+
+/** The value in the media type of its domain. */
+function rawQuery(request: TargetRequest, target: FunctionTarget, call: SqlText): Query {
+  const headers = preferenceApplied(request.preferences, ['tx', 'handling']);
+  const value = target.isBytes ? `pg_catalog.encode("f"."value", 'hex')` : '"f"."value"::pg_catalog.text';
+  return bodyQuery({
+    request,
+    target,
+    statement: sql`select ${text(value)} as "body" from (select ${call} as "value" offset 0) "f"`,
+    respond: (body) => representation(request, 200, target.isBytes ? Buffer.from(body, 'hex') : body, headers),
+  });
 }
 
 /**
@@ -186,8 +200,8 @@ function valueQuery({ request, target, statement, guards, respond }: ValueParts)
     settings: callSettings(request, target),
     rowResponse: {
       rollsBack: rollsBack(request, target),
-      respond: ([body]) => respond(body ?? 'null'),
-      toError: (error) => guardProblem(error, guards) ?? toError(target, error),
+      respond: ([body]) => respond(body ?? (target.media === null ? 'null' : '')),
+      toError: (error) => guardProblem(error, guards) ?? raisedProblem(error) ?? toError(target, error),
     },
   };
 }

@@ -78,7 +78,7 @@ function bindKey(
   target: ValueTarget,
   names: { readonly key: string; readonly name: string },
   { input: given }: BindInput,
-  { queryStringNullHandling, table, dialect, method }: Endpoint,
+  { queryStringNullHandling, table, dialect }: Endpoint,
 ): string | null | undefined {
   if (given.source === 'query') {
     const texts = findByName(given.values, names);
@@ -89,7 +89,7 @@ function bindKey(
   }
   const slice = findByName(given.values, names);
   if (slice === undefined) return undefined;
-  // For listings, a JSON string is an operator with its value. In a dialect, only a body has strings of JSON.
-  const isText = dialect === undefined ? table === null || table.listing !== null : method === 'GET';
+  // For listings, a JSON string is an operator with its value. A dialect says what its strings are.
+  const isText = dialect === undefined ? table === null || table.listing !== null : given.hasTexts === true;
   return jsonToValue(target, slice, isText ? 'text' : 'value');
 }

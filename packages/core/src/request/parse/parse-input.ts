@@ -52,6 +52,7 @@ export function parseInput(
 
 function bodyReader(request: GatewayRequest, limit: number): BodyReader {
   return {
+    bytes: () => readBytes(request, limit),
     text: () => readText(request, limit),
     json: () => readJsonDocument(request, limit),
     members: () => readJsonMembers(request, limit),
@@ -93,10 +94,14 @@ async function readQueryAndBody(
   return { source: 'query', values, body: await readText(request, limit) };
 }
 
+function readBytes(request: GatewayRequest, limit: number): Promise<Uint8Array> {
+  refuseCompressed(request);
+  return request.body(limit);
+}
+
 /** The text of the body; null when it is empty. */
 async function readText(request: GatewayRequest, limit: number): Promise<string | null> {
-  refuseCompressed(request);
-  const body = await request.body(limit);
+  const body = await readBytes(request, limit);
   if (body.length === 0) return null;
   if (!isUtf8(body)) throw new Problem('malformed-body', { detail: 'The body is not valid UTF-8.' });
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
