@@ -29,16 +29,21 @@ export function negotiateMedia(accept: string | undefined, isRead: boolean, own:
   if (own !== null) return ownMedia(accept, own);
   if (accept === undefined || accept.trim() === '') return array;
   for (const range of accept.split(',')) {
-    const [essence = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    if (plainTypes.has(essence)) return array;
-    if (essence === 'text/csv' && isRead) return csv;
-    const shape = Object.hasOwn(shapes, essence) ? shapes[essence]! : null;
-    if (shape === null) continue;
-    const stripsNulls = parameters.includes('nulls=stripped');
-    const stripped = stripsNulls ? '; nulls=stripped' : '';
-    return { shape, stripsNulls, contentType: `${essence}${stripped}; charset=utf-8` };
+    const media = knownMedia(range, isRead);
+    if (media !== null) return media;
   }
   throw unavailable(accept);
+}
+
+function knownMedia(range: string, isRead: boolean): ResponseMedia | null {
+  const [essence = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+  if (plainTypes.has(essence)) return array;
+  if (essence === 'text/csv' && isRead) return csv;
+  const shape = Object.hasOwn(shapes, essence) ? shapes[essence]! : null;
+  if (shape === null) return null;
+  const stripsNulls = parameters.includes('nulls=stripped');
+  const stripped = stripsNulls ? '; nulls=stripped' : '';
+  return { shape, stripsNulls, contentType: `${essence}${stripped}; charset=utf-8` };
 }
 
 /** The name of a domain that says which media type its values have, such as `text/html`. */

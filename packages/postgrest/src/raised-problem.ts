@@ -27,16 +27,38 @@ export function raisedProblem(error: unknown): Problem | null {
 
 function customProblem(message: string, detail: string | null): Problem {
   const body = parseObject(message);
-  const response = parseObject(detail ?? '');
-  const { code, message: title, details = null, hint = null } = body ?? {};
-  const { status, headers = {} } = response ?? {};
-  if (typeof code !== 'string' || typeof title !== 'string' || title === '') return malformed('MESSAGE', message);
-  if (!isErrorStatus(status) || !isHeaders(headers)) return malformed('DETAIL', detail);
-  return postgrestProblem(status, code, title, {
+  if (!isBody(body)) return malformed('MESSAGE', message);
+  const response = { headers: {}, ...parseObject(detail ?? '') };
+  if (!isResponse(response)) return malformed('DETAIL', detail);
+  const { code, message: title, details = null, hint = null } = body;
+  return postgrestProblem(response.status, code, title, {
     details,
-    hint: hint === null ? null : String(hint),
-    headers: Object.entries(headers).flat(),
+    hint,
+    headers: Object.entries(response.headers).flat(),
   });
+}
+
+interface RaisedBody {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: unknown;
+  readonly hint?: string | null;
+}
+
+interface RaisedResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function isBody(body: object | null): body is RaisedBody {
+  const { code, message, hint = null } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  const isHint = hint === null || typeof hint === 'string';
+  return typeof code === 'string' && typeof message === 'string' && message !== '' && isHint;
+}
+
+function isResponse(response: object): response is RaisedResponse {
+  const { status, headers } = response as Readonly<Record<string, unknown>>;
+  return isErrorStatus(status) && isHeaders(headers);
 }
 
 function malformed(option: string, text: string | null): Problem {

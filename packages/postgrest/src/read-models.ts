@@ -2,7 +2,7 @@ import type { Endpoint } from '@pgway/core';
 import { groupBy } from '@pgway/core/internal';
 import { type PostgrestTable, postgrestTable } from './dialect-table.ts';
 import { createReadModel, type KeyFacts, type ReadModel } from './read/relationships.ts';
-import { functionOf } from './rpc/function-target.ts';
+import { functionOf, rowFunctionsOf } from './rpc/function-target.ts';
 import { keepSchemas, type Target, targetOf } from './target.ts';
 
 /** The keys in the database of a table, and the tables that requests to it may read. By an object that endpoints keep. */
@@ -25,7 +25,7 @@ export function createReadModels(endpoints: readonly Endpoint[]): void {
     const readable = group.filter(({ table }) => table?.operation === 'select').map(targetOf);
     const options = group.map(optionsOf);
     const facts = options.map((each) => keyFacts.get(each)).find((known) => known !== undefined);
-    const model = createReadModel(readable, facts ?? { foreignKeys: [], viewColumns: [] });
+    const model = createReadModel(readable, facts ?? { foreignKeys: [], viewColumns: [] }, rowFunctionsOf(group));
     for (const each of options) models.set(each, model);
   }
 }
@@ -53,4 +53,4 @@ export function readModelOf({ options }: Target): ReadModel {
   return models.get(options) ?? noRelations;
 }
 
-const noRelations: ReadModel = { relations: new Map(), relationships: new Map() };
+const noRelations: ReadModel = { relations: new Map(), relationships: new Map(), computed: new Map() };

@@ -33,8 +33,6 @@ export function buildRead(request: TargetRequest): Query {
     read,
     prefix: text(''),
     guards: [],
-    settings: request.settings,
-    rollsBack: false,
     toError: ofRequest,
   });
 }
@@ -45,15 +43,13 @@ export interface ReadParts {
   readonly prefix: SqlText;
   /** Fail the statement of a function that may change data; with the limited numbers in SQL. */
   readonly guards: readonly { readonly guard: ResultGuard; readonly value: string }[];
-  readonly settings: NonNullable<Query['settings']>;
-  readonly rollsBack: RowResponse['rollsBack'];
   /** Returns the error to respond with. */
   readonly toError: (error: unknown) => unknown;
 }
 
 /** Returns the query of a read, and the response with its rows. */
 export function finishRead(request: TargetRequest, parts: ReadParts): Query {
-  const { read, prefix, guards, settings, rollsBack, toError } = parts;
+  const { read, prefix, guards, toError } = parts;
   const { preferences } = request;
   const { shape, stripsNulls } = request.media;
   const statement = new SqlText().append(prefix);
@@ -65,10 +61,10 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
   const { offset } = outerLevel(read.query);
   return {
     ...statement.finish('select'),
-    settings,
+    settings: request.settings,
     ...(preferences.count === 'planned' || preferences.count === 'estimated' ? explainRows(read, prefix) : {}),
     rowResponse: {
-      rollsBack,
+      rollsBack: rollsBack(request),
       respond: ([body, count, all = null, bytes], [plan = null]) => {
         if (Number(bytes) > maxResponseSize) throw tooLargeResponse(bytes!);
         const text = request.media.shape === 'csv' ? `${csvLine(names)}\n${body}` : (body ?? '');
@@ -85,6 +81,12 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
         toError(error),
     },
   };
+}
+
+/** Whether the transaction is rolled back. That of a host would stay read-only otherwise. */
+export function rollsBack({ preferences: { tx }, isReadOnly }: TargetRequest): RowResponse['rollsBack'] {
+  if (tx === 'rollback') return true;
+  return isReadOnly ? 'host' : false;
 }
 
 /** The number of all rows: exact, up to a limit, or none. */

@@ -1,6 +1,6 @@
 import type { TableColumn } from '@pgway/core';
 import type { OrderTerm, SelectItem } from './read/query.ts';
-import { findRelationship } from './read/relationships.ts';
+import { computedOf, findRelationship } from './read/relationships.ts';
 import type { Read } from './read/select-builder.ts';
 
 /**
@@ -13,7 +13,9 @@ export function returnedColumns(read: Read): readonly TableColumn[] {
   // A related row may be joined by any column.
   if (order.some(({ relation }) => relation !== null)) return [...columns.values()];
   const names = new Set([...read.query.items.flatMap((item) => itemColumns(read, item)), ...order.map(orderColumn)]);
-  return [...columns.values()].filter(({ name }) => names.has(name));
+  // A function takes the whole row.
+  const takesRow = [...names].some((name) => !columns.has(name) && computedOf(read.model, read.relation)?.has(name));
+  return [...columns.values()].filter(({ name }) => takesRow || names.has(name));
 }
 
 const orderColumn = ({ field }: OrderTerm): string => field.column;
@@ -27,7 +29,8 @@ function itemColumns({ model, relation }: Read, item: SelectItem): readonly stri
     case 'aggregate':
       return item.argument === null ? [] : [item.argument.field.column];
     case 'relation': {
-      const { pairs, junction } = findRelationship(model, relation, item);
+      const { pairs, junction, computedBy } = findRelationship(model, relation, item);
+      if (computedBy !== null) return [...relation.columns.keys()];
       return junction === null ? pairs.map(([outer]) => outer) : junction.outer.map(([, outer]) => outer);
     }
   }

@@ -25,6 +25,8 @@ export interface TargetRequest {
   readonly preferences: Preferences;
   /** Settings of the transaction. */
   readonly settings: readonly RequestSetting[];
+  /** GET and HEAD change nothing, whatever functions they call: their transaction is read-only, as in PostgREST. */
+  readonly isReadOnly: boolean;
   readonly media: ResponseMedia;
   /** `Content-Profile`, if the request names its schema. */
   readonly profile: readonly string[];
@@ -66,8 +68,7 @@ export function targetOf(endpoint: Endpoint): Target {
  * @throws Problem PGRST106, PGRST107, PGRST122
  */
 export function readTargetRequest(input: QueryInput): TargetRequest {
-  const { method } = input.request;
-  return toTargetRequest(targetOf(input.endpoint), input, method === 'GET' || method === 'HEAD');
+  return toTargetRequest(targetOf(input.endpoint), input, input.endpoint.method === 'GET');
 }
 
 /**
@@ -81,10 +82,13 @@ export function toTargetRequest(
   ownMedia: string | null = null,
 ): TargetRequest {
   const preferences = readPreferences(request, target.options);
+  const isReadOnly = request.method === 'GET' || request.method === 'HEAD';
+  const settings = requestSettings({ request, context }, target.options.path, preferences);
   return {
     target,
     preferences,
-    settings: requestSettings({ request, context }, target.options.path, preferences),
+    settings: isReadOnly ? [...settings, ['transaction_read_only', 'on']] : settings,
+    isReadOnly,
     media: negotiateMedia(request.header('accept'), isRead, ownMedia),
     profile: readProfile(request, target),
     query: request.query,

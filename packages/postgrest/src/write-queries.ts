@@ -2,10 +2,12 @@ import type { HeaderList, Query } from '@pgway/core';
 import { type Order, rowAlias, type SqlText } from '@pgway/core/internal';
 import { preferenceApplied } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
-import { conditionsOf, orderedField } from './read/filter-sql.ts';
+import { type Aliased, conditionsOf, orderedField } from './read/filter-sql.ts';
 import { rowCount } from './read/page-sql.ts';
 import { parseReadQuery } from './read/parse-query.ts';
 import { emptyLevel, type Level, type OrderTerm, type ReadQuery } from './read/query.ts';
+import { computedOf } from './read/relationships.ts';
+import { readModelOf } from './read-models.ts';
 import { finishWrite } from './finish-write.ts';
 import { locationHeader, representation, totalRange, withoutContent, affectedRowsRange } from './write-response.ts';
 import {
@@ -146,7 +148,7 @@ function finishChange(request: TargetRequest, query: ReadQuery, { statement, app
 function changeParts({ target }: TargetRequest, query: ReadQuery, statement: 'UPDATE' | 'DELETE'): ChangeParts {
   const level = outerLevel(query);
   requireFilter(target, statement, level.filters.length > 0);
-  const conditions = conditionsOf({ relation: target, alias: rowAlias }, level.filters);
+  const conditions = conditionsOf(writtenRow(target), level.filters);
   return { conditions, range: affectedRange(target, level) };
 }
 
@@ -177,8 +179,12 @@ function ownOrder(target: Target, { relation, field, descending, nulls }: OrderT
       details: 'A write with a limit is ordered by columns of its own table',
     });
   }
-  const operand = orderedField({ relation: target, alias: rowAlias }, field, 'order');
+  const operand = orderedField(writtenRow(target), field, 'order');
   return { operand, descending, nullsFirst: nulls === null ? descending : nulls === 'first' };
+}
+
+function writtenRow(target: Target): Aliased {
+  return { relation: target, alias: rowAlias, computed: computedOf(readModelOf(target), target) };
 }
 
 function outerLevel({ levels }: ReadQuery): Level {

@@ -35,7 +35,7 @@ test('requests with other limits and offsets share their statements', async () =
     return JSON.parse((await gateway.send('POST /prepared')).body);
   };
   const first = await read([1, 1, 1, 1]);
-  // With the statement of the settings.
-  expect(first).toHaveLength(7);
+  // With the statements of the settings, of reads and of others.
+  expect(first).toHaveLength(8);
   expect(await read([2, 2, 2, 3, 3, 3, 4, 4, 4])).toEqual(first);
 });

@@ -11,6 +11,7 @@ import {
   readText,
   readTextOrNull,
   readInteger,
+  readIntegerOrNull,
 } from './json-object.ts';
 import { displayIdentifier as label } from './quote.ts';
 import type { Routine, RoutineParameter, RoutineResult } from './routine.ts';
@@ -49,6 +50,7 @@ export function decodeRoutine(object: JsonObject, lookupType: TypeLookup, isBuil
     outputs: kind === 'procedure' ? outputOnlyParameters(args) : Object.freeze([]),
     result: Object.freeze(decodeResult(object, args, lookupType)),
     volatility: readCode(object, 'volatility', volatilities),
+    ...(readIntegerOrNull(object, 'rows') === 1 ? { returnsOneRow: true } : {}),
     strict: readBoolean(object, 'strict'),
     language: readText(object, 'language'),
     comment,

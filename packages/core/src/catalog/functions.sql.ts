@@ -15,7 +15,7 @@ import { reachedTypes, typeRows } from './types.sql.ts';
  * The parameters are those of `filterValues`. The columns are `kind` and `facts`; see `customFunctionsSql`.
  */
 export const functionsSql: string = `with recursive listed as (
-    select p.oid, p.proname, p.prokind, p.prorettype, p.proretset, p.proargnames, p.proargmodes, p.pronargdefaults,
+    select p.oid, p.proname, p.prokind, p.prorettype, p.proretset, p.prorows, p.proargnames, p.proargmodes, p.pronargdefaults,
       p.provolatile, p.proisstrict, n.nspname, l.lanname,
       coalesce(p.proallargtypes, p.proargtypes::oid[]) as types
     from pg_catalog.pg_proc p
@@ -54,6 +54,7 @@ union all
     ) end,
     'returns', listed.prorettype::int8,
     'set', listed.proretset,
+    'rows', case when listed.proretset then listed.prorows::int4 end,
     'volatility', listed.provolatile,
     'strict', listed.proisstrict,
     'language', listed.lanname,

@@ -94,6 +94,8 @@ export interface Routine {
   readonly outputs: readonly { readonly name: string | null; readonly before: number }[];
   readonly result: RoutineResult;
   readonly volatility: 'volatile' | 'stable' | 'immutable';
+  /** Whether its declaration estimates one row (`ROWS 1`) for the set that it returns. Absent: no. */
+  readonly returnsOneRow?: boolean;
   readonly strict: boolean;
   readonly language: string;
   /** The comment on the routine, or null. */

@@ -26,10 +26,11 @@ export function valueSql(aliased: Aliased, { field, cast }: Pick<SelectedColumn,
   return cast === null ? sql : sql.add(castSql(cast));
 }
 
-function isJson({ relation }: Aliased, { field, cast }: Pick<SelectedColumn, 'field' | 'cast'>): boolean {
+function isJson({ relation, computed }: Aliased, { field, cast }: Pick<SelectedColumn, 'field' | 'cast'>): boolean {
   if (cast !== null) return cast === 'json';
   const step = field.path.at(-1);
-  return step === undefined ? relation.columns.get(field.column)?.type.builtin === 'json' : step.gives === 'json';
+  const column = relation.columns.get(field.column) ?? computed?.get(field.column)?.column;
+  return step === undefined ? column?.type.builtin === 'json' : step.gives === 'json';
 }
 
 /** Returns the cast to a type of the client. */

@@ -17,6 +17,7 @@ import {
 import { queryProblem, syntaxProblem } from '../postgrest-problem.ts';
 import type { Field, FieldFilter, Filter, FilterOperator } from './query.ts';
 import type { Relation } from './relationships.ts';
+import { callOfRow, type RowFunction } from './row-function.ts';
 
 /** A relation with its alias in a statement. */
 export interface Aliased {
@@ -25,6 +26,10 @@ export interface Aliased {
   readonly alias: string;
   /** The SQL of related rows by their name, NULL for none. */
   readonly related?: ReadonlyMap<string, string>;
+  /** Functions of a row, by their name. */
+  readonly computed?: ReadonlyMap<string, RowFunction> | undefined;
+  /** Whether the alias is that of a CTE, whose rows do not have the type of the relation. */
+  readonly isDerived?: boolean;
 }
 
 /** The value of a field. */
@@ -237,13 +242,12 @@ export function orderedField(aliased: Aliased, field: Field, parameter: string):
 }
 
 function fieldOperand(
-  { relation, alias }: Aliased,
+  aliased: Aliased,
   { column: name, path }: Field,
   parameter: string,
   isCompared = true,
 ): FieldOperand {
-  const column = requireColumn(relation, name);
-  const reference = `${alias}.${quoteIdentifier(name)}`;
+  const { column, reference } = readableColumn(aliased, name);
   if (path.length === 0) {
     return { sql: reference, type: column.type.sql, column, source: { name, key: parameter, type: column.type } };
   }
@@ -258,6 +262,17 @@ function fieldOperand(
   const needsCast = isCompared && !isText && column.type.builtin === 'json';
   value.add(needsCast ? ')::pg_catalog.jsonb' : ')');
   return { sql: value, type: isText ? 'pg_catalog.text' : jsonb, column: null, source };
+}
+
+/**
+ * Returns a column of a row, or the function of the row that has its name.
+ * @throws Problem 42703
+ */
+function readableColumn(aliased: Aliased, name: string): { readonly column: TableColumn; readonly reference: string } {
+  const { relation, alias, computed } = aliased;
+  const called = relation.columns.has(name) ? undefined : computed?.get(name);
+  if (called?.column) return { column: called.column, reference: callOfRow(aliased, called) };
+  return { column: requireColumn(relation, name), reference: `${alias}.${quoteIdentifier(name)}` };
 }
 
 /** @throws Problem 42703 */

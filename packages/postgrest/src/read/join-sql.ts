@@ -1,6 +1,8 @@
 import { quoteIdentifier, sql, type SqlText, text } from '@pgway/core/internal';
 import type { Aliased } from './filter-sql.ts';
 import type { SelectedRelation } from './query.ts';
+import type { Relationship } from './relationships.ts';
+import { callOfRow } from './row-function.ts';
 
 export function joinSql({ join }: SelectedRelation, condition: string, lateral: SqlText): SqlText {
   return join === 'inner' ? sql` join ${lateral} on ${text(condition)}` : sql` left join ${lateral} on true`;
@@ -8,6 +10,11 @@ export function joinSql({ join }: SelectedRelation, condition: string, lateral: 
 
 export function tableSql({ relation, alias }: Aliased): SqlText {
   return text(`${quoteIdentifier(relation.schema)}.${quoteIdentifier(relation.name)} as ${alias}`);
+}
+
+/** Returns the related rows: a table, or those that a function returns for the outer row. */
+export function relatedSql(outer: Aliased, { computedBy }: Pick<Relationship, 'computedBy'>, inner: Aliased): SqlText {
+  return computedBy === null ? tableSql(inner) : text(`${callOfRow(outer, computedBy)} as ${inner.alias}`);
 }
 
 export function equalColumns(left: Aliased, right: Aliased, pairs: readonly (readonly [string, string])[]): string {

@@ -2,6 +2,7 @@ import type { Problem, TableColumn, TextTable } from '@pgway/core';
 import { groupBy, parseJsonObject, readArray, readBoolean, readText } from '@pgway/core/internal';
 import { postgrestProblem, queryProblem } from '../postgrest-problem.ts';
 import type { SelectedRelation } from './query.ts';
+import { qualifiedName, type RowFunction } from './row-function.ts';
 import { createViewKeys, type KeyInView, type ViewColumn } from './view-keys.ts';
 
 /** A table or view that requests can read. */
@@ -53,6 +54,8 @@ export interface Relationship {
   /** Columns of the outer relation with those of the target; empty with a junction. */
   readonly pairs: readonly ColumnPair[];
   readonly junction: Junction | null;
+  /** The function that returns the rows of the target; null: columns connect them. */
+  readonly computedBy: RowFunction | null;
   /** Whether a request can select it by the name of the target. */
   readonly hasTargetName: boolean;
   /** The names by which a request can select it instead of the target: a foreign key, or its only column. */
@@ -68,6 +71,8 @@ export interface ReadModel {
   readonly relations: ReadonlyMap<string, Relation>;
   /** By the key of the outer relation. */
   readonly relationships: ReadonlyMap<string, readonly Relationship[]>;
+  /** The functions with a value, by the key of the relation and their name. */
+  readonly computed: ReadonlyMap<string, ReadonlyMap<string, RowFunction>>;
 }
 
 export function relationKey({ schema, name }: Pick<Relation, 'schema' | 'name'>): string {
@@ -93,7 +98,11 @@ export function decodeForeignKeys(rows: TextTable): readonly ForeignKey[] {
 }
 
 /** Joins the relations by the foreign keys between them. A view has the keys whose columns it shows. */
-export function createReadModel(relations: readonly Relation[], facts: KeyFacts): ReadModel {
+export function createReadModel(
+  relations: readonly Relation[],
+  facts: KeyFacts,
+  rowFunctions: readonly RowFunction[] = [],
+): ReadModel {
   const byKey = new Map(relations.map((relation) => [relationKey(relation), relation]));
   const links = listLinks(byKey, facts);
   const relationships = new Map<string, Relationship[]>();
@@ -117,7 +126,43 @@ export function createReadModel(relations: readonly Relation[], facts: KeyFacts)
       if (connectsRows(left, right)) add(left.to.relation, throughJunction(left, right));
     }
   }
-  return { relations: byKey, relationships };
+  return { relations: byKey, relationships, computed: addRowFunctions(relations, rowFunctions, add) };
+}
+
+/** Adds the relationships of functions, and returns the functions that have a value. */
+function addRowFunctions(
+  relations: readonly Relation[],
+  rowFunctions: readonly RowFunction[],
+  add: (outer: Relation, relationship: Relationship) => void,
+): ReadModel['computed'] {
+  const byRowType = new Map(relations.map((relation) => [qualifiedName(relation), relation]));
+  const computed = new Map<string, Map<string, RowFunction>>();
+  for (const called of rowFunctions) {
+    const outer = byRowType.get(called.rowType);
+    // As in PostgREST, the schema of the relation has the function.
+    if (outer === undefined || outer.schema !== called.schema) continue;
+    const target = called.target === null ? undefined : byRowType.get(called.target);
+    if (target !== undefined) add(outer, byFunction(outer, target, called));
+    if (called.column === null) continue;
+    const named = computed.get(relationKey(outer)) ?? new Map<string, RowFunction>();
+    computed.set(relationKey(outer), named.set(called.name, called));
+  }
+  return computed;
+}
+
+function byFunction(outer: Relation, target: Relation, called: RowFunction): Relationship {
+  return {
+    cardinality: called.isOne ? 'one' : 'many',
+    kind: called.isOne ? 'many-to-one' : 'one-to-many',
+    target,
+    pairs: [],
+    junction: null,
+    computedBy: called,
+    hasTargetName: false,
+    ownNames: new Set([called.name]),
+    hints: new Set(),
+    description: `${outer.name} with ${called.isOne ? 'one' : 'many'} ${target.name} by the function ${called.name}`,
+  };
 }
 
 /** A relation with the columns of one end of a foreign key. */
@@ -186,6 +231,7 @@ function toOne(link: Link): Relationship {
     target: to.relation,
     pairs: pairsOf(link),
     junction: null,
+    computedBy: null,
     // Within one table, its name means the rows that reference a row.
     hasTargetName: from.relation !== to.relation,
     ownNames: to.isView ? new Set() : names,
@@ -203,6 +249,7 @@ function fromTarget(link: Link): Relationship {
     target: from.relation,
     pairs: pairsOf(link).map(reversed),
     junction: null,
+    computedBy: null,
     hasTargetName: true,
     ownNames: new Set(from.relation === to.relation || from.isView ? [] : [base.name]),
     hints: isSelfThroughView(link) ? new Set([base.name]) : hintsOf(link),
@@ -220,12 +267,18 @@ function throughJunction(outer: Link, inner: Link): Relationship {
     target: inner.to.relation,
     pairs: [],
     junction: { relation: junction, outer: pairsOf(outer), inner: pairsOf(inner) },
+    computedBy: null,
     hasTargetName: true,
     ownNames: new Set(),
     // Within one table, the foreign key of the outer row selects the direction.
     hints: new Set(isSelf ? namesOf(outer) : [junction.name, outer.base.name, inner.base.name]),
     description: `${outer.to.relation.name} with many ${inner.to.relation.name} by ${junction.name}, from ${outer.base.name}`,
   };
+}
+
+/** Returns the functions of a row of a relation that have a value. */
+export function computedOf({ computed }: ReadModel, relation: Relation): ReadonlyMap<string, RowFunction> | undefined {
+  return computed.get(relationKey(relation));
 }
 
 /**
@@ -242,6 +295,9 @@ export function findRelationship(
     ({ target, hasTargetName, ownNames }) =>
       (hasTargetName && target.name === name && target.schema === outer.schema) || ownNames.has(name),
   );
+  const computed = named.find(({ computedBy }) => computedBy !== null);
+  // A function replaces the relationships of its name.
+  if (computed !== undefined && hint === null) return computed;
   const found = hint === null ? preferOwnNames(named, name) : named.filter(({ hints }) => hints.has(hint));
   if (found.length === 1) return found[0]!;
   throw found.length === 0 ? noRelationship(outer, name, hint, known) : ambiguous(outer, name, found);

@@ -23,7 +23,7 @@ import {
 } from './aggregate-sql.ts';
 import { columnSql } from './column-sql.ts';
 import { type Aliased, conditionsOf, orderedField } from './filter-sql.ts';
-import { equalColumns, joinSql, tableSql } from './join-sql.ts';
+import { equalColumns, joinSql, relatedSql, tableSql } from './join-sql.ts';
 import {
   emptyLevel,
   type Field,
@@ -35,7 +35,7 @@ import {
   type SelectItem,
 } from './query.ts';
 import { pageOf } from './page-sql.ts';
-import { findRelationship, type ReadModel, type Relation, type Relationship } from './relationships.ts';
+import { computedOf, findRelationship, type ReadModel, type Relation, type Relationship } from './relationships.ts';
 
 export interface ReadLimits {
   /** Rows of the outer relation, and of each list of related rows. */
@@ -115,11 +115,11 @@ export class SelectBuilder {
   }
 
   aliased(relation: Relation): Aliased {
-    return { relation, alias: quoteIdentifier(`t${++this.#aliases}`) };
+    return { relation, alias: quoteIdentifier(`t${++this.#aliases}`), computed: computedOf(this.#model, relation) };
   }
 
   outerLevel({ relation, source }: Read, items: readonly SelectItem[], level: Level): LevelSql {
-    const aliased = this.aliased(relation);
+    const aliased = { ...this.aliased(relation), isDerived: source !== undefined };
     const rows = source === undefined ? tableSql(aliased) : text(`${source} as ${aliased.alias}`);
     return this.level(aliased, { items, level, path: '' }, rows);
   }
@@ -213,7 +213,7 @@ export class SelectBuilder {
     this.#usedPaths.add(path);
     const inner = this.aliased(relationship.target);
     const level = this.#query.levels.get(path) ?? emptyLevel;
-    const parts = this.level(inner, { items, level, path });
+    const parts = this.level(inner, { items, level, path }, relatedSql(outer, relationship, inner));
     const { from, condition } = this.#link(relationship, outer, inner, parts.from);
     const isOne = relationship.cardinality === 'one';
     const isCount = soleCount(inner.relation, items) !== null;
@@ -297,11 +297,12 @@ export class SelectBuilder {
 
   /** The condition that connects the related rows with the outer row. */
   #link(
-    { pairs, junction }: Relationship,
+    { pairs, junction, computedBy }: Relationship,
     outer: Aliased,
     inner: Aliased,
     from: SqlText,
   ): { readonly from: SqlText; readonly condition: string } {
+    if (computedBy !== null) return { from, condition: 'true' };
     if (junction === null) return { from, condition: equalColumns(outer, inner, pairs) };
     const middle = this.aliased(junction.relation);
     const connected = sql`${from} join ${tableSql(middle)} on ${text(equalColumns(middle, inner, junction.inner))}`;
@@ -351,9 +352,9 @@ export class SelectBuilder {
     const alias = quoteIdentifier(`e${++this.#aliases}`);
     const value = new SqlText();
     writeOperand(value, orderedField(inner, field, parameter));
-    const condition = text(equalColumns(outer, inner, relationship.pairs));
+    const { from, condition } = this.#link(relationship, outer, inner, relatedSql(outer, relationship, inner));
     joined.joins.push(
-      sql` left join lateral (select ${value} as "value" from ${tableSql(inner)} where ${condition} limit 1) ${text(alias)} on true`,
+      sql` left join lateral (select ${value} as "value" from ${from} where ${text(condition)} limit 1) ${text(alias)} on true`,
     );
     return { sql: `${alias}."value"` };
   }

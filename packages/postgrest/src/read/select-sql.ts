@@ -2,6 +2,7 @@ import { sql, type SqlText, text, writeOrder, writePage, writeWhere } from '@pgw
 import { hasAggregate } from './aggregate-sql.ts';
 import { pageOf } from './page-sql.ts';
 import { emptyLevel, type Filter, type Level } from './query.ts';
+import { computedOf } from './relationships.ts';
 import { type LevelSql, type Read, SelectBuilder, writeColumns } from './select-builder.ts';
 
 /**
@@ -72,7 +73,9 @@ export function writtenRowSql(read: Read, alias: string): Pick<LevelSql, 'column
   const { order } = outerLevel(read);
   const level = { ...emptyLevel, order };
   const input = { items: read.query.items, level, path: '' };
-  const parts = builder.level({ relation: read.relation, alias }, input, text(alias));
+  const computed = computedOf(read.model, read.relation);
+  const aliased = { relation: read.relation, alias, computed, isDerived: true };
+  const parts = builder.level(aliased, input, text(alias));
   builder.checkPaths();
   return parts;
 }

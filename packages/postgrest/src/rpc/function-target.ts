@@ -1,7 +1,9 @@
-import type { Column, Comparison, Endpoint, Routine, RoutineResult, TableColumn, TypeFacts } from '@pgway/core';
+import type { Endpoint, Routine, RoutineResult } from '@pgway/core';
 import { quoteIdentifier } from '@pgway/core/internal';
 import type { ResolvedPostgrestOptions } from '../options.ts';
 import type { PostgrestTable } from '../dialect-table.ts';
+import { type RowFunction, toRowFunction } from '../read/row-function.ts';
+import { toTableColumn } from '../result-column.ts';
 import { mediaTypeOf } from '../media.ts';
 import type { ReadModel, Relation } from '../read/relationships.ts';
 import type { Target } from '../target.ts';
@@ -22,6 +24,8 @@ export interface FunctionTarget extends Target {
 interface KnownFunction {
   readonly target: FunctionTarget;
   readonly rowType: string | null;
+  /** Null: its argument is not a row. */
+  readonly rowFunction: RowFunction | null;
 }
 
 /** By an object that copies of an endpoint keep. */
@@ -30,9 +34,10 @@ const functions = new WeakMap<Endpoint['parameters'], KnownFunction>();
 /** Keeps the facts of a function that requests need. */
 export function keepFunction(
   endpoint: Endpoint,
-  { name, result }: Routine,
+  routine: Routine,
   { path, allowRollback, allowAggregates, limits }: ResolvedPostgrestOptions,
 ): void {
+  const { name, result } = routine;
   const kind = resultKind(name, result);
   const options: PostgrestTable = {
     path,
@@ -55,7 +60,11 @@ export function keepFunction(
     media: kind === 'value' ? mediaTypeOf(result.columns[0]!.type.sql) : null,
     isBytes: kind === 'value' && result.columns[0]!.type.builtin === 'bytea',
   };
-  functions.set(endpoint.parameters, { target, rowType: hasColumns ? (result.type?.sql ?? null) : null });
+  functions.set(endpoint.parameters, {
+    target,
+    rowType: hasColumns ? (result.type?.sql ?? null) : null,
+    rowFunction: toRowFunction(endpoint, routine),
+  });
 }
 
 /** A single output parameter is a column, as in PostgREST, unless it has the name of the function. */
@@ -66,35 +75,16 @@ function resultKind(name: string, { kind, set, columns, display }: RoutineResult
   return set ? 'rows' : 'row';
 }
 
-function toTableColumn({ name, type }: Column): TableColumn {
-  return {
-    name,
-    type,
-    notNull: false,
-    hasDefault: false,
-    identity: null,
-    generated: false,
-    writable: false,
-    key: false,
-    comparison: comparisonOf(type),
-  };
-}
-
-/** Types of `pg_catalog` that have no order. */
-const unordered: ReadonlySet<string> = new Set(
-  'json xml point line lseg box path polygon circle xid cid jsonpath tsquery pg_snapshot txid_snapshot'.split(' '),
-);
-
-/** The comparison of a type in `pg_catalog`. Values of types of extensions are compared as text. */
-function comparisonOf({ kind, builtin, element }: TypeFacts): Comparison {
-  if (element !== undefined) return comparisonOf(element);
-  if (kind === 'enum' || kind === 'range') return 'ordered';
-  return builtin === null || unordered.has(builtin) ? 'none' : 'ordered';
-}
-
 /** Undefined for the endpoint of a table. */
 export function functionOf(endpoint: Endpoint): FunctionTarget | undefined {
   return functions.get(endpoint.parameters)?.target;
+}
+
+/** Returns the functions of rows that the endpoints call. */
+export function rowFunctionsOf(endpoints: readonly Endpoint[]): readonly RowFunction[] {
+  return endpoints.flatMap(({ table, method, parameters }) =>
+    table === null && method === 'POST' ? (functions.get(parameters)?.rowFunction ?? []) : [],
+  );
 }
 
 /** Returns the relation of the rows of a function: a table that its caller can read, or one with the columns of the function. */

@@ -1,4 +1,4 @@
-import type { GatewayResponse, Query, QueryInput, RowResponse } from '@pgway/core';
+import type { GatewayResponse, Query, QueryInput } from '@pgway/core';
 import { buildCall, findMissingArgument, sql, SqlText, text, writePage } from '@pgway/core/internal';
 import { isDatabaseError, ofRequest } from '../database-error.ts';
 import { postgrestProblem, syntaxProblem } from '../postgrest-problem.ts';
@@ -8,7 +8,7 @@ import { parseReadQuery } from '../read/parse-query.ts';
 import { emptyLevel } from '../read/query.ts';
 import { raisedProblem } from '../raised-problem.ts';
 import { readModelOf } from '../read-models.ts';
-import { finishRead, type ReadParts, withRange } from '../read-query.ts';
+import { finishRead, type ReadParts, rollsBack, withRange } from '../read-query.ts';
 import { type TargetRequest, toTargetRequest } from '../target.ts';
 import { representation, withoutContent } from '../write-response.ts';
 import { guardProblem, guardSql, maxResponseSize, type ResultGuard } from '../write-result.ts';
@@ -77,24 +77,8 @@ function buildRows(request: TargetRequest, target: FunctionTarget, call: SqlText
     },
     prefix: sql`with ${text(sourceAlias)} as (select "f".* from ${call} as "f") `,
     guards: selectGuards(shown, target),
-    settings: callSettings(request, target),
-    rollsBack: rollsBack(request, target),
     toError: (error) => toError(target, error),
   });
-}
-
-/** GET and HEAD change nothing: a volatile function runs in a read-only transaction, as in PostgREST. */
-function isReadOnly({ endpoint: { method, volatility } }: FunctionTarget): boolean {
-  return method === 'GET' && volatility === 'volatile';
-}
-
-function callSettings({ settings }: TargetRequest, target: FunctionTarget): NonNullable<Query['settings']> {
-  return isReadOnly(target) ? [...settings, ['transaction_read_only', 'on']] : settings;
-}
-
-function rollsBack({ preferences }: TargetRequest, target: FunctionTarget): RowResponse['rollsBack'] {
-  if (preferences.tx === 'rollback') return true;
-  return isReadOnly(target) ? 'host' : false;
 }
 
 const callRows = `(select pg_catalog.count(*) from ${sourceAlias})`;
@@ -197,9 +181,9 @@ function bodyQuery(parts: Omit<ValueParts, 'guards'>): Query {
 function valueQuery({ request, target, statement, guards, respond }: ValueParts): Query {
   return {
     ...statement.finish('call'),
-    settings: callSettings(request, target),
+    settings: request.settings,
     rowResponse: {
-      rollsBack: rollsBack(request, target),
+      rollsBack: rollsBack(request),
       respond: ([body]) => respond(body ?? (target.media === null ? 'null' : '')),
       toError: (error) => guardProblem(error, guards) ?? raisedProblem(error) ?? toError(target, error),
     },
