@@ -14,9 +14,19 @@ const postgrestErrors: ReadonlyMap<string, { readonly status: number; readonly c
   ['body-not-an-object', invalidBody],
 ]);
 
+/** Refusals of a token whose signature is valid. */
+const refusedClaims =
+  /^The token (?:has expired|is too old|is for another audience|is from another issuer|is not valid yet)/;
+
+/** Without a token, the request is that of an anonymous caller. */
+function unauthenticatedCode(detail: string | undefined): string {
+  if (detail === undefined) return 'PGRST302';
+  return refusedClaims.test(detail) ? 'PGRST303' : 'PGRST301';
+}
+
 /** The error as PostgREST has it. Its code is an SQLSTATE, a code of PostgREST, or that of the problem. */
-export const formatProblem: ProblemFormat = ({ code, status }, shown) => {
-  const known = postgrestErrors.get(code);
+export const formatProblem: ProblemFormat = ({ code, status, detail: reason }, shown) => {
+  const known = code === 'unauthenticated' ? { status, code: unauthenticatedCode(reason) } : postgrestErrors.get(code);
   const { title, detail, details = detail ?? null, hint = null } = shown;
   return {
     // A problem has a status from 400 on; several relationships are a choice for the client.

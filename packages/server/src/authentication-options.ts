@@ -51,7 +51,7 @@ function omit<Section extends object, Key extends keyof Section>(section: Sectio
 
 function jwtOptions({ jwt, authentication }: Configuration): Option<'jwt'> {
   if (!jwt.enabled) return null;
-  const { jwks, lifetime, clockTolerance, requireExpiry, maxTokenAge, type, claims, issuer, audience } = jwt;
+  const { jwks, lifetime, clockTolerance, requireExpiry, maxTokenAge, type, claims, issuer, audience, apiKeys } = jwt;
   return {
     ...jwtKeys(jwt),
     jwks: jwks.url === null ? null : { ...jwks, url: jwks.url },
@@ -63,6 +63,7 @@ function jwtOptions({ jwt, authentication }: Configuration): Option<'jwt'> {
     maxTokenAge,
     type,
     claims,
+    apiKeys,
     ...(issuer === null ? {} : { issuer }),
     ...(audience === null ? {} : { audience }),
   };

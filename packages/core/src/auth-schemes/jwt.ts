@@ -189,7 +189,8 @@ function rulesOf(options: ResolvedOptions, keys: readonly JwtKeyPair[]): JwtRule
   const [issuers, audiences] = [toArray(options.issuer), toArray(options.audience)];
   const ownIssuer = ownIssuerOf(options, issuers);
   const rules = { name, keys, jwks, issuers, ownIssuer, audiences, clockTolerance, requireExpiry, maxTokenAge, type };
-  return Object.freeze({ ...rules, claims, userIdClaim, report, now });
+  const apiKeys = new Set(options.apiKeys);
+  return Object.freeze({ ...rules, apiKeys, claims, userIdClaim, report, now });
 }
 
 /** @throws TypeError without keys, and for keys from both sources: each key would be trusted for all issuers */

@@ -94,6 +94,11 @@ export interface JwtOptions {
   readonly issuer?: string | readonly string[] | null;
   /** Accepted audiences; a token must name one of them. Null: any audience. */
   readonly audience?: string | readonly string[] | null;
+  /**
+   * Tokens that are accepted whatever their issuer and audience, such as the keys of Supabase, which have no audience.
+   * Each must be signed by a key of the scheme, and not be expired.
+   */
+  readonly apiKeys?: readonly string[];
   /** Requires `issuer` and `audience`, which may be null, and https for `jwks`. Default true. */
   readonly production?: boolean;
   /** Seconds of clock skew that are tolerated. Default 30. */

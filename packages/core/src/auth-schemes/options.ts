@@ -219,6 +219,11 @@ export const jwtOptions: OptionGroup<JwtOptions> = optionGroup<JwtOptions>(
       nullable(union(string, arrayOf(string))),
       'Accepted audiences; a token must name one of them. Null: any audience.',
     ),
+    apiKeys: option(
+      arrayOf(secret),
+      [],
+      'Tokens that are accepted whatever their issuer and audience, such as the keys of Supabase, which have no audience. Each must be signed by a key of the scheme, and not be expired.',
+    ),
     production: option(boolean, true, 'Requires `issuer` and `audience`, which may be null, and https for `jwks`.'),
     clockTolerance: option(number({ min: 0, max: 3_600 }), 30, 'Seconds of clock skew that are tolerated.'),
     requireExpiry: option(boolean, true, 'Refuses tokens without an expiry.'),

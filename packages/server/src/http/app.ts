@@ -149,7 +149,7 @@ async function addPlugins(app: FastifyInstance, configuration: Configuration): P
   // Imported when needed: most starts need none of them.
   if (securityHeaders.enabled) await app.register(import('@fastify/helmet'), helmetOptions(configuration));
   if (securityHeaders.enabled && securityHeaders.hstsMaxAge > 0) addStrictTransportSecurity(app, configuration);
-  if (hasCors(cors)) await app.register(import('@fastify/cors'), corsOptions(cors));
+  if (hasCors(cors)) await app.register(import('@fastify/cors'), corsOptions(configuration));
   if (compression.enabled) await addCompression(app, compression);
 }
 
@@ -178,11 +178,15 @@ async function addCompression(app: FastifyInstance, compression: Configuration['
   });
 }
 
+/** Clients of PostgREST that are web pages read these headers of its responses. */
+const dialectHeaders = ['content-location', 'content-profile', 'content-range', 'location', 'preference-applied'];
+
 /** Seconds that browsers may cache a preflight response. */
 const preflightMaxAge = 600;
 
 /** @throws ConfigurationError */
-function corsOptions({ origins, methods, allowedHeaders, exposedHeaders, credentials }: Configuration['cors']) {
+function corsOptions({ cors, crud }: Configuration) {
+  const { origins, methods, allowedHeaders, exposedHeaders, credentials } = cors;
   const isWildcard = origins.includes('*');
   if (isWildcard && credentials) {
     throw new ConfigurationError([
@@ -192,7 +196,7 @@ function corsOptions({ origins, methods, allowedHeaders, exposedHeaders, credent
   return {
     origin: isWildcard ? '*' : [...origins],
     methods: [...methods],
-    exposedHeaders: [...exposedHeaders],
+    exposedHeaders: [...exposedHeaders, ...(crud.dialect === null ? [] : dialectHeaders)],
     credentials,
     maxAge: preflightMaxAge,
     ...(allowedHeaders === null ? {} : { allowedHeaders: [...allowedHeaders] }),

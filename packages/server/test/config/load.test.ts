@@ -316,6 +316,7 @@ describe('all issues are reported at once, with their places', () => {
       'events.redisUrl',
       'redisCache.url',
       'redisRateLimits.url',
+      'jwt.apiKeys',
       'jwt.keys',
       'jwt.signingKey',
       'jwt.secret',

@@ -39,8 +39,12 @@ insert into note values (1, '${ada}', 'of Ada'), (2, '${bob}', 'of Bob');
 insert into secret_note values (1, 'ada@example.com'), (2, 'bob@example.com');`;
 
 function tokenOf(user: string, email: string): string {
+  const [iss, aud] = ['https://id.example.com/auth/v1', 'authenticated'];
+  return sign({ sub: user, email, role: authenticated, iss, aud });
+}
+
+function sign(claims: object): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const claims = { sub: user, email, role: authenticated, iss: 'https://id.example.com/auth/v1', aud: 'authenticated' };
   const text = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ ...claims, exp: Math.floor(Date.now() / 1000) + 3600 })}`;
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
 }
@@ -53,9 +57,12 @@ test('policies that read the claims of PostgREST see the caller, without a chang
   });
   const page = await readFile(join(root, 'docs/guide/coming-from.md'), 'utf8');
   const section = page.slice(page.indexOf('## Your Supabase or PostgREST database as it is'));
+  const anonKey = sign({ iss: 'supabase', role: anon });
   const text = /```json\n([^]*?)```/
     .exec(section)![1]!
     .replace('${JWT_SECRET}', secret)
+    .replace('${ANON_KEY}', anonKey)
+    .replace('${SERVICE_ROLE_KEY}', sign({ iss: 'supabase', role: 'service_role' }))
     .replace('"anonymous": "anon"', `"anonymous": "${anon}"`);
   const configuration = parseConfiguration(JSON.parse(text));
   const url = new URL(database.connectionString);
@@ -77,10 +84,12 @@ test('policies that read the claims of PostgREST see the caller, without a chang
     await read('note?select=id,content', token),
     await read('secret_note', token),
     await read('note', null),
+    await read('note', anonKey),
     await read('note', tokenOf(bob!, 'bob@example.com')),
   ]).toEqual([
     [200, [{ id: 1, content: 'of Ada' }]],
     [200, [{ id: 1, owner: 'ada@example.com' }]],
+    [200, []],
     [200, []],
     [200, [{ id: 2, owner: bob, content: 'of Bob' }]],
   ]);

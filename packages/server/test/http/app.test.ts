@@ -107,6 +107,14 @@ describe('CORS', () => {
     ]);
   });
 
+  test('a client of PostgREST may read the headers of its responses', async () => {
+    const { url } = await serve({ cors, crud: { enabled: true, dialect: 'postgrest' } });
+    const response = await fetch(`${url}/api/hello`, { headers: page });
+    expect(response.headers.get('access-control-expose-headers')).toBe(
+      'etag, ratelimit, ratelimit-policy, retry-after, x-request-id, x-total-count, content-location, content-profile, content-range, location, preference-applied',
+    );
+  });
+
   test('a preflight request', async () => {
     const { url } = await serve({ cors: { ...cors, credentials: true } });
     const response = await fetch(`${url}/api/add-visit`, {
