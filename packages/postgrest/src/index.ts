@@ -1,2 +1,3 @@
-export type { PostgrestOptions, PostgrestSourceOptions } from './options.ts';
+export type { DatabaseTypesOptions, PostgrestOptions, PostgrestSourceOptions } from './options.ts';
 export { postgrestSource, type PostgrestSource } from './postgrest-source.ts';
+export { databaseTypes, databaseTypesFiles, type DatabaseTypesFile } from './types/database-types.ts';

@@ -1,6 +1,14 @@
 import type { ListingLimits, Routine, TableOperation } from '@pgway/core';
 // Generated from the groups of options in this folder by `npm run options`. Do not edit.
 
+/** The TypeScript type `Database` of the dialect `postgrest`, for `createClient<Database>()`. */
+export interface DatabaseTypesOptions {
+  /** The file that `pgway generate` writes, such as `src/database.types.ts`. Null: no file is written. */
+  readonly filePath: string | null;
+  /** Overwrites an existing file with other content. Default false. */
+  readonly fileOverwrite: boolean;
+}
+
 /** The dialect of PostgREST. */
 export interface PostgrestOptions {
   /** The path of the tables: `/rest` has `/rest/<table>`. Default `/rest`. */

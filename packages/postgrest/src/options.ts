@@ -3,6 +3,7 @@ import {
   crudOptions,
   describeFaults,
   nonEmptyString,
+  nullable,
   option,
   optionGroup,
   type OptionGroup,
@@ -10,9 +11,9 @@ import {
   resolveCrudOptions,
   withDefaults,
 } from '@pgway/core/internal';
-import type { PostgrestOptions, PostgrestSourceOptions } from './options.generated.ts';
+import type { DatabaseTypesOptions, PostgrestOptions, PostgrestSourceOptions } from './options.generated.ts';
 
-export type { PostgrestOptions, PostgrestSourceOptions } from './options.generated.ts';
+export type { DatabaseTypesOptions, PostgrestOptions, PostgrestSourceOptions } from './options.generated.ts';
 
 /** The options with their defaults applied. */
 export type ResolvedPostgrestOptions = ResolvedCrudOptions & PostgrestOptions;
@@ -33,6 +34,19 @@ export const postgrestOptions: OptionGroup<PostgrestOptions> = optionGroup<Postg
       false,
       'Allows aggregates in `select`, such as `amount.sum()`. They read all rows that meet the filters.',
     ),
+  },
+);
+
+export const databaseTypesOptions: OptionGroup<DatabaseTypesOptions> = optionGroup<DatabaseTypesOptions>(
+  'DatabaseTypesOptions',
+  'The TypeScript type `Database` of the dialect `postgrest`, for `createClient<Database>()`.',
+  {
+    filePath: option(
+      nullable(nonEmptyString),
+      null,
+      'The file that `pgway generate` writes, such as `src/database.types.ts`. Null: no file is written.',
+    ),
+    fileOverwrite: option(boolean, false, 'Overwrites an existing file with other content.'),
   },
 );
 

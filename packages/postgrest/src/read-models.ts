@@ -30,6 +30,11 @@ export function createReadModels(endpoints: readonly Endpoint[]): void {
   }
 }
 
+/** Returns the keys of the database of a table; null for one that was read without them. */
+export function keyFactsOf(table: PostgrestTable): KeyFacts | null {
+  return keyFacts.get(table) ?? null;
+}
+
 function optionsOf(endpoint: Endpoint): PostgrestTable {
   return endpoint.table === null ? functionOf(endpoint)!.options : postgrestTable(endpoint.table);
 }

@@ -7,6 +7,7 @@ import {
   typescriptClientFiles,
 } from '@pgway/generators';
 import { mcpTools } from '@pgway/generators/internal';
+import { databaseTypesFiles } from '@pgway/postgrest';
 import type { Diagnostic, Endpoint } from '@pgway/core';
 import type { GeneratedFile } from '@pgway/generators';
 import type { Configuration } from './config/schema.ts';
@@ -15,15 +16,15 @@ import { toHttpFileOptions, toOpenApiOptions, toTypescriptClientOptions } from '
 /** The files of one generator. */
 export interface FileSet {
   /** The section of its settings. */
-  readonly section: 'typescriptClient' | 'httpFile' | 'openApi';
+  readonly section: 'typescriptClient' | 'httpFile' | 'openApi' | 'databaseTypes';
   readonly overwrite: boolean;
   readonly files: readonly GeneratedFile[];
 }
 
 /** Whether the configuration names any file to write. */
-export function writesFiles({ typescriptClient, httpFile, openApi }: Configuration): boolean {
+export function writesFiles({ typescriptClient, httpFile, openApi, databaseTypes }: Configuration): boolean {
   const wantsRequests = httpFile.folder !== null && httpFile.option !== 'endpoint';
-  return typescriptClient.filePath !== null || openApi.filePath !== null || wantsRequests;
+  return [typescriptClient, openApi, databaseTypes].some(({ filePath }) => filePath !== null) || wantsRequests;
 }
 
 /** Whether generated comments contain the definitions of routines. */
@@ -49,6 +50,11 @@ export function generateFileSets(
     },
     { section: 'httpFile', overwrite: configuration.httpFile.fileOverwrite, files: httpFiles(endpoints, requests, at) },
     { section: 'openApi', overwrite: configuration.openApi.fileOverwrite, files: openApiFiles(endpoints, document) },
+    {
+      section: 'databaseTypes',
+      overwrite: configuration.databaseTypes.fileOverwrite,
+      files: databaseTypesFiles(endpoints, configuration.databaseTypes),
+    },
   ];
 }
 

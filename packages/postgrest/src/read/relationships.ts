@@ -195,6 +195,34 @@ function listLinks(byKey: ReadonlyMap<string, Relation>, { foreignKeys, viewColu
   });
 }
 
+/** A foreign key of a table, or of a view that shows its columns. */
+export interface RelationKey {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** Whether at most one row references a row. */
+  readonly isOneToOne: boolean;
+  readonly target: Relation;
+  readonly targetColumns: readonly string[];
+}
+
+/** Returns the foreign keys of a relation that reference one of the others. */
+export function foreignKeysOf(
+  { schema, name }: Pick<Relation, 'schema' | 'name'>,
+  relations: readonly Relation[],
+  facts: KeyFacts,
+): readonly RelationKey[] {
+  const byKey = new Map(relations.map((relation) => [relationKey(relation), relation]));
+  return listLinks(byKey, facts)
+    .filter(({ from }) => from.relation.schema === schema && from.relation.name === name)
+    .map(({ base, from, to }) => ({
+      name: base.name,
+      columns: from.columns,
+      isOneToOne: base.unique,
+      target: to.relation,
+      targetColumns: to.columns,
+    }));
+}
+
 /** Whether a row of the junction connects rows by two foreign keys of one table. */
 function connectsRows({ base: left }: Link, { base: right }: Link): boolean {
   return left.name !== right.name && left.schema === right.schema && left.table === right.table;

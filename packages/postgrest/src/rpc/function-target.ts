@@ -1,4 +1,4 @@
-import type { Endpoint, Routine, RoutineResult } from '@pgway/core';
+import type { Endpoint, Routine, RoutineResult, TypeFacts } from '@pgway/core';
 import { quoteIdentifier } from '@pgway/core/internal';
 import type { ResolvedPostgrestOptions } from '../options.ts';
 import type { PostgrestTable } from '../dialect-table.ts';
@@ -16,14 +16,18 @@ export interface FunctionTarget extends Target {
   readonly result: FunctionResult;
   /** The media type of the value, which its domain is named after; null: JSON. */
   readonly media: string | null;
+  /** Whether it returns one row at most, though a set. */
+  readonly isOne: boolean;
+  /** The quoted and qualified type of its rows; null for others. */
+  readonly rowType: string | null;
   /** Whether the value is bytes. */
   readonly isBytes: boolean;
 }
 
-/** A function with the type of its rows in SQL; null: not a composite or table type. */
+/** A function with the type of its value, or of the first column of its rows. */
 interface KnownFunction {
   readonly target: FunctionTarget;
-  readonly rowType: string | null;
+  readonly valueType: TypeFacts | null;
   /** Null: its argument is not a row. */
   readonly rowFunction: RowFunction | null;
 }
@@ -57,12 +61,14 @@ export function keepFunction(
     options,
     allowUnfilteredDelete: false,
     result: kind,
+    isOne: routine.returnsOneRow === true,
+    rowType: hasColumns ? (result.type?.sql ?? null) : null,
     media: kind === 'value' ? mediaTypeOf(result.columns[0]!.type.sql) : null,
     isBytes: kind === 'value' && result.columns[0]!.type.builtin === 'bytea',
   };
   functions.set(endpoint.parameters, {
     target,
-    rowType: hasColumns ? (result.type?.sql ?? null) : null,
+    valueType: result.columns[0]?.type ?? null,
     rowFunction: toRowFunction(endpoint, routine),
   });
 }
@@ -80,6 +86,11 @@ export function functionOf(endpoint: Endpoint): FunctionTarget | undefined {
   return functions.get(endpoint.parameters)?.target;
 }
 
+/** Returns the type of the value, or of the first column; null without one. */
+export function resultTypeOf(endpoint: Endpoint): TypeFacts | null {
+  return functions.get(endpoint.parameters)?.valueType ?? null;
+}
+
 /** Returns the functions of rows that the endpoints call. */
 export function rowFunctionsOf(endpoints: readonly Endpoint[]): readonly RowFunction[] {
   return endpoints.flatMap(({ table, method, parameters }) =>
@@ -89,7 +100,7 @@ export function rowFunctionsOf(endpoints: readonly Endpoint[]): readonly RowFunc
 
 /** Returns the relation of the rows of a function: a table that its caller can read, or one with the columns of the function. */
 export function relationOf(target: FunctionTarget, { relations }: ReadModel): Relation {
-  const { rowType } = functions.get(target.endpoint.parameters)!;
+  const { rowType } = target;
   if (rowType === null) return target;
   for (const relation of relations.values()) {
     if (`${quoteIdentifier(relation.schema)}.${quoteIdentifier(relation.name)}` === rowType) return relation;

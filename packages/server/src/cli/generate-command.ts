@@ -18,7 +18,7 @@ export async function runGenerate({ task, lifecycle, loaded, reporter, process }
   const { configuration } = loaded;
   if (!writesFiles(configuration)) {
     throw new ConfigurationError([
-      'there is nothing to generate: set typescriptClient.filePath, httpFile.folder or openApi.filePath',
+      'there is nothing to generate: set typescriptClient.filePath, databaseTypes.filePath, httpFile.folder or openApi.filePath',
     ]);
   }
   for (const warning of loaded.warnings) reporter.warning(warning);

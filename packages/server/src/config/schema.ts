@@ -20,6 +20,7 @@ import { compressionSection, corsSection, securityHeadersSection } from './schem
 import {
   crudSection,
   eventsSection,
+  databaseTypesSection,
   httpFileSection,
   idempotencySection,
   openApiSection,
@@ -144,6 +145,7 @@ export const configurationSchema = section('The database, and the address to lis
   mcp: mcpSection,
   typescriptClient: typescriptClientSection,
   httpFile: httpFileSection,
+  databaseTypes: databaseTypesSection,
   openApi: openApiSection,
 });
 

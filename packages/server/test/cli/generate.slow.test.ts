@@ -155,8 +155,22 @@ describe('pgway generate', () => {
     expect(await idle.generate()).toEqual([
       2,
       '',
-      'pgway: there is nothing to generate: set typescriptClient.filePath, httpFile.folder or openApi.filePath\n',
+      'pgway: there is nothing to generate: set typescriptClient.filePath, databaseTypes.filePath, httpFile.folder or openApi.filePath\n',
     ]);
+  });
+
+  test('the type of the database for clients of PostgREST', async () => {
+    const { folder, query, generate } = await workshop({
+      crud: { dialect: 'postgrest' },
+      databaseTypes: { filePath: 'database.types.ts', fileOverwrite: true },
+    });
+    await query("create table note (id int primary key, text text); comment on table note is 'HTTP'");
+    expect((await generate()).slice(0, 2)).toEqual([0, 'database.types.ts  written\n']);
+    expect(await readFile(join(folder, 'database.types.ts'), 'utf8')).toContain('Row: {\n          id: number;\n');
+    expect((await generate('--check'))[0]).toBe(0);
+    await query('alter table note add author text');
+    expect((await generate('--check')).slice(0, 2)).toEqual([1, 'database.types.ts  out of date\n']);
+    expect((await generate()).slice(0, 2)).toEqual([0, 'database.types.ts  written\n']);
   });
 
   test('unknown options of the sections are named', async () => {

@@ -19,7 +19,7 @@ import {
 } from '@pgway/core/internal';
 import { excelUploadOptions } from '@pgway/excel/internal';
 import { httpFileOptions, openApiOptions, typescriptClientOptions } from '@pgway/generators/internal';
-import { postgrestOptions } from '@pgway/postgrest/internal';
+import { databaseTypesOptions, postgrestOptions } from '@pgway/postgrest/internal';
 import { redisCacheOptions, redisRateLimitsOptions } from '@pgway/redis/internal';
 import { flag, optionalFlag, optionalPath, optionalSecret } from './fields.ts';
 import { fileOptions, section, changed } from './section.ts';
@@ -137,6 +137,8 @@ export const httpFileSection = section('Request files (`.http`) for the REST cli
     'The path where the server serves the file; with one file per schema, `<path>/<name>.http`. Null: not served.',
   ),
 });
+
+export const databaseTypesSection = section(databaseTypesOptions.description, fileOptions(databaseTypesOptions));
 
 export const openApiSection = section('The OpenAPI 3.1 document.', {
   ...fileOptions(openApiOptions, 'urlPathPrefix', 'batchPath'),
