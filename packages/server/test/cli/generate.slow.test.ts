@@ -170,7 +170,7 @@ describe('pgway generate', () => {
     expect((await generate('--check'))[0]).toBe(0);
     await query('alter table note add author text');
     expect((await generate('--check')).slice(0, 2)).toEqual([1, 'database.types.ts  out of date\n']);
-    expect((await generate()).slice(0, 2)).toEqual([0, 'database.types.ts  written\n']);
+    expect((await generate()).slice(0, 2)).toEqual([0, 'database.types.ts  overwritten\n']);
   });
 
   test('unknown options of the sections are named', async () => {
