@@ -121,7 +121,7 @@ describe('the client', () => {
     ['unknown column', (c) => c.rpc('books').select('nope'), [400, '42703']],
     ['unknown relation', (c) => c.rpc('squares', { n: 1 }).select('square,author(name)'), [400, 'PGRST200']],
     ['filter of a value', (c) => c.rpc('numbers', { n: 1 }).eq('n', 1), [400, 'PGRST100']],
-    ['role', (c) => c.rpc('guarded'), [401, 'unauthenticated']],
+    ['role', (c) => c.rpc('guarded'), [401, 'PGRST302']],
   ])('%s', async (_, call, expected) => {
     expect(await outcome(call(client()))).toEqual(expected);
   });

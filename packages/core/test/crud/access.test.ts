@@ -79,7 +79,8 @@ test('statements run with the privileges of the role that the host sets', async 
         await client.connect();
         await client.query(`begin; set local role ${reader}`);
         const release = (): void => {
-          void client.query('commit').finally(() => void client.end());
+          const ended = client.query('commit').catch(() => undefined);
+          void ended.then(() => client.end());
         };
         return { client, release };
       },
