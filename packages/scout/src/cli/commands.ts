@@ -77,7 +77,7 @@ export const commands: readonly Command[] = [
     name: 'search',
     aliases: [],
     operand: { name: 'expression', isOptional: false },
-    options: ['connection', 'output', 'json', 'regex'],
+    options: ['connection', 'output', 'json', 'regex', 'full'],
     description: 'print the lines of definitions that contain the expression',
     isLong: true,
     load: async () => (await import('../search/search-command.ts')).runSearch,

@@ -9,6 +9,7 @@ export type OptionName =
   | 'output'
   | 'yes'
   | 'regex'
+  | 'full'
   | 'all'
   | 'scratch'
   | 'exit-code'
@@ -42,6 +43,7 @@ export const options: Readonly<Record<OptionName, Option>> = {
   output: { short: null, value: 'file', description: 'write to this file' },
   yes: { short: null, value: null, description: 'do not ask' },
   regex: { short: null, value: null, description: 'the expression is a regular expression' },
+  full: { short: null, value: null, description: 'print whole definitions, not only the lines' },
   scratch: { short: null, value: 'connection', description: 'load files on this server, not on an embedded one' },
   'exit-code': { short: null, value: null, description: 'end with 3 when there are differences' },
   'single-transaction': { short: null, value: null, description: 'run all scripts in one transaction' },
