@@ -67,6 +67,7 @@ export const commands: readonly Command[] = [
       'exclude',
       'kinds',
       'no-drops',
+      'online',
     ],
     description:
       'print, and never run, the statements that give the database, or its named objects, the schema of the other one: a connection, file.sql, a folder of --tree, or git:main:schema/',

@@ -17,6 +17,7 @@ export type OptionName =
   | 'exclude'
   | 'kinds'
   | 'no-drops'
+  | 'online'
   | 'host'
   | 'port'
   | 'dbname'
@@ -50,6 +51,7 @@ export const options: Readonly<Record<OptionName, Option>> = {
   exclude: { short: null, value: 'name;…', description: 'leave out these objects; * and ? are wildcards' },
   kinds: { short: null, value: 'kind,…', description: 'only objects of these kinds, such as table,view' },
   'no-drops': { short: null, value: null, description: 'drop nothing that the other schema does not have' },
+  online: { short: null, value: null, description: 'in steps that block other sessions for a moment only' },
   all: { short: null, value: null, description: 'also routines without an endpoint, with the reason' },
   'no-owner': { short: null, value: null, description: 'definitions without owners' },
   'no-grants': { short: null, value: null, description: 'definitions without privileges' },
@@ -62,4 +64,11 @@ export function selectedParts(selected: ReadonlyMap<OptionName, string>): Connec
   return Object.fromEntries(
     connectionParts.flatMap((name) => (selected.has(name) ? [[name, selected.get(name)]] : [])),
   );
+}
+
+/** Returns the folder of `--output`: the steps of `--online` are files of it, unless one file or JSON is asked for. */
+export function outputFolder(selected: ReadonlyMap<OptionName, string>): string | null {
+  const path = selected.get('output');
+  if (path === undefined || !selected.has('online') || selected.has('json')) return null;
+  return path.toLowerCase().endsWith('.sql') ? null : path;
 }

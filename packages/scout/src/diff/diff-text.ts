@@ -13,17 +13,17 @@ interface Side {
   readonly title: string;
 }
 
-interface Sides {
+export interface Sides {
   readonly from: Side;
   readonly to: Side;
 }
 
-const preamble = `SET client_encoding = 'UTF8';
+export const preamble = `SET client_encoding = 'UTF8';
 SET standard_conforming_strings = on;
 `;
 
 /** Functions may name tables that come later. Names are qualified. */
-const begin = `BEGIN;
+export const begin = `BEGIN;
 SET LOCAL check_function_bodies = off;
 SET LOCAL search_path = '';
 `;
@@ -34,8 +34,7 @@ export function diffText({ changes, notes }: Plan, { from, to }: Sides): string 
     changes.filter((change) => change.isTransactional === isTransactional),
   );
   return [
-    comment(`The statements give the ${from.title}`),
-    comment(`the schema of the ${to.title}.`),
+    ...titles({ from, to }),
     ...notes.map((note) => comment(`Note: ${note}`)),
     `\n${preamble}`,
     ...alone!.map((change) => changeText(change, from.schema.version)),
@@ -45,11 +44,16 @@ export function diffText({ changes, notes }: Plan, { from, to }: Sides): string 
   ].join('');
 }
 
-function comment(text: string): string {
+/** Returns the comment that names the two schemas. */
+export function titles({ from, to }: Sides): readonly string[] {
+  return [comment(`The statements give the ${from.title}`), comment(`the schema of the ${to.title}.`)];
+}
+
+export function comment(text: string): string {
   return `-- ${escapeControlCharacters(text.replaceAll('\n', ' '))}\n`;
 }
 
-function changeText({ action, object, statements }: Change, version: number): string {
+export function changeText({ action, object, statements }: Change, version: number): string {
   return `\n${comment(`${action} ${objectLine(object)}`)}${statements
     .map(
       (statement) =>
