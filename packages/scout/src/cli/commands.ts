@@ -68,6 +68,7 @@ export const commands: readonly Command[] = [
       'kinds',
       'no-drops',
       'online',
+      'rename',
     ],
     description:
       'print, and never run, the statements that give the database, or its named objects, the schema of the other one: a connection, file.sql, a folder of --tree, or git:main:schema/',

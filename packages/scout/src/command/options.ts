@@ -18,6 +18,7 @@ export type OptionName =
   | 'kinds'
   | 'no-drops'
   | 'online'
+  | 'rename'
   | 'host'
   | 'port'
   | 'dbname'
@@ -52,6 +53,7 @@ export const options: Readonly<Record<OptionName, Option>> = {
   kinds: { short: null, value: 'kind,…', description: 'only objects of these kinds, such as table,view' },
   'no-drops': { short: null, value: null, description: 'drop nothing that the other schema does not have' },
   online: { short: null, value: null, description: 'in steps that block other sessions for a moment only' },
+  rename: { short: null, value: 'old=new;…', description: 'rename these, such as shop.film=movie' },
   all: { short: null, value: null, description: 'also routines without an endpoint, with the reason' },
   'no-owner': { short: null, value: null, description: 'definitions without owners' },
   'no-grants': { short: null, value: null, description: 'definitions without privileges' },

@@ -29,7 +29,7 @@ export interface OnlineForm {
   readonly after: readonly OnlineStep[];
 }
 
-export type Action = 'create' | 'alter' | 'drop';
+export type Action = 'create' | 'alter' | 'drop' | 'rename';
 
 export interface Change {
   readonly object: DatabaseObject;

@@ -6,6 +6,7 @@ import { splitNames } from '../ddl/select-objects.ts';
 import { printJson } from '../output/print-json.ts';
 import { writeFolder } from '../output/folder-output.ts';
 import { outputFolder } from '../command/options.ts';
+import { joinChanges } from './change.ts';
 import { diffText, equalText, type Sides, toJson } from './diff-text.ts';
 import { onlineFiles, onlineJson, onlineText } from './online-text.ts';
 import { type Plan, planChanges } from './plan.ts';
@@ -25,12 +26,13 @@ export async function runDiff(context: CommandContext): Promise<number> {
   const sides = await readSides(context, other);
   const [current, wanted] = sides;
   const { notes, ...selection } = selectChanges([current.schema, wanted.schema], names, options);
-  const plan = planChanges({
+  const planned = planChanges({
     current: current.schema,
     wanted: wanted.schema,
     options: definitionOptions(options),
     ...selection,
   });
+  const plan = { ...planned, changes: [...joinChanges(current.renames), ...planned.changes] };
   for (const note of [...versionNotes(sides), ...notes]) process.stderr.write(`note: ${note}\n`);
   await writePlan(context, plan, { from: current, to: wanted });
   if (plan.changes.length === 0) process.stderr.write(equalText(plan));

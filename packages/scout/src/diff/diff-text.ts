@@ -32,16 +32,23 @@ SET LOCAL search_path = '';
 export function diffText({ changes, notes }: Plan, { from, to }: Sides): string {
   const [alone, together] = [false, true].map((isTransactional) =>
     changes.filter((change) => change.isTransactional === isTransactional),
-  );
+  ) as [Change[], Change[]];
+  // New values of an enum are added to its new name.
+  const renames = alone.length === 0 ? [] : together.filter(({ action }) => action === 'rename');
+  const rest = together.filter((change) => !renames.includes(change));
   return [
     ...titles({ from, to }),
     ...notes.map((note) => comment(`Note: ${note}`)),
     `\n${preamble}`,
-    ...alone!.map((change) => changeText(change, from.schema.version)),
-    ...(together!.length === 0 ? [] : [`\n${begin}`]),
-    ...together!.map((change) => changeText(change, from.schema.version)),
-    ...(together!.length === 0 ? [] : ['\nCOMMIT;\n']),
+    ...transaction(renames, from.schema.version),
+    ...alone.map((change) => changeText(change, from.schema.version)),
+    ...transaction(rest, from.schema.version),
   ].join('');
+}
+
+function transaction(changes: readonly Change[], version: number): readonly string[] {
+  if (changes.length === 0) return [];
+  return [`\n${begin}`, ...changes.map((change) => changeText(change, version)), '\nCOMMIT;\n'];
 }
 
 /** Returns the comment that names the two schemas. */

@@ -17,8 +17,10 @@ interface PlacedStep {
 }
 
 export function onlineSteps(changes: readonly Change[]): readonly Step[] {
+  // The other steps use the new names.
+  const renames = changes.filter(({ action }) => action === 'rename');
   const [alone, together] = [false, true].map((isTransactional) =>
-    changes.filter((change) => change.isTransactional === isTransactional),
+    changes.filter((change) => change.isTransactional === isTransactional && change.action !== 'rename'),
   ) as [Change[], Change[]];
   const within = joinChanges(together.map(withinTransaction));
   const [before, after] = (['before', 'after'] as const).map((place) => placedSteps(together, place)) as [
@@ -26,6 +28,7 @@ export function onlineSteps(changes: readonly Change[]): readonly Step[] {
     PlacedStep[],
   ];
   return [
+    ...(renames.length === 0 ? [] : [{ name: 'rename', isTransactional: true, changes: renames }]),
     ...(alone.length === 0 ? [] : [{ name: 'add-enum-values', isTransactional: false, changes: alone }]),
     ...transaction('add-checks', before),
     ...single('validate', before),

@@ -46,7 +46,7 @@ export function onlineJson({ changes }: Plan, { from }: Sides): readonly unknown
   return onlineSteps(changes).map(({ name, isTransactional, changes: own }) => ({
     name,
     isTransactional,
-    locks: isTransactional ? tableLocks(own, tablesOf(from.schema)) : [],
+    locks: isTransactional ? tableLocks(own, tablesOf(from.schema, own)) : [],
     changes: own.map((change) => toJson(change, from.schema.version)),
   }));
 }
@@ -54,12 +54,14 @@ export function onlineJson({ changes }: Plan, { from }: Sides): readonly unknown
 function stepText({ isTransactional, changes }: Step, schema: Schema): readonly string[] {
   const texts = changes.map((change: Change) => changeText(change, schema.version));
   if (!isTransactional) return texts;
-  const locks = tableLocks(changes, tablesOf(schema));
+  const locks = tableLocks(changes, tablesOf(schema, changes));
   return [`\n${preamble}`, `\n${begin}SET LOCAL lock_timeout = '2s';\n`, lockText(locks), ...texts, '\nCOMMIT;\n'];
 }
 
-function tablesOf({ objects }: Schema): ReadonlySet<string> {
-  const tables = [...objects.values()].filter(({ kind }) => kind === 'TABLE');
+/** The names that tables have before the step. */
+function tablesOf({ objects }: Schema, changes: readonly Change[]): ReadonlySet<string> {
+  const renamed = changes.filter(({ action }) => action === 'rename').map(({ object }) => object);
+  const tables = (renamed.length === 0 ? [...objects.values()] : renamed).filter(({ kind }) => kind === 'TABLE');
   return new Set(tables.map(({ qualifiedName }) => qualifiedName));
 }
 

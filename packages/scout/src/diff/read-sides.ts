@@ -4,6 +4,8 @@ import { serverText } from '../connection/connection-name.ts';
 import { namesFiles, readSchemaFiles, type SchemaFiles } from '../schema-files/read-schema-files.ts';
 import { type ScratchServer, withScratchServer } from '../schema-files/scratch-server.ts';
 import { withLoadedFiles } from '../schema-files/with-loaded-files.ts';
+import type { Change } from './change.ts';
+import { renameSchema } from './renamed-side.ts';
 import { readSchema, type Schema } from './read-schema.ts';
 
 export interface Side {
@@ -11,6 +13,8 @@ export interface Side {
   /** Such as `database "shop" on db:5432`, or `file "schema.sql"`. */
   readonly title: string;
   readonly isLoaded: boolean;
+  /** The renames that its schema already has. */
+  readonly renames: readonly Change[];
 }
 
 /** Returns the side of `--connection`, which can be files too, and the other one. */
@@ -26,9 +30,14 @@ export async function readSides(context: CommandContext, other: string): Promise
       const files = sources[index];
       return files === null ? readDatabase(context, selected[index]) : loadFiles(context, server!, files);
     };
-    return [await read(0), await read(1)];
+    const [current, wanted] = [await read(0), await read(1)];
+    const renames = options.get('rename');
+    if (renames === undefined) return [current, wanted];
+    const original = { schema: current.schema, files: sources[0] };
+    const renamed = await renameSchema(renames, original, { server: server!, wanted: wanted.schema, context });
+    return [{ ...current, ...renamed }, wanted];
   };
-  if (sources[0] === null && sources[1] === null) return readAll(null);
+  if (sources[0] === null && sources[1] === null && !options.has('rename')) return readAll(null);
   return withScratchServer(context, readAll);
 }
 
@@ -44,6 +53,7 @@ function readDatabase({ progress, withConnection }: CommandContext, selected: st
       schema: await readSchema(client, progress),
       title: `database ${JSON.stringify(name.database)} on ${serverText(name)}`,
       isLoaded: false,
+      renames: [],
     }),
     selected,
   );
@@ -54,6 +64,7 @@ function loadFiles(context: CommandContext, server: ScratchServer, files: Schema
     schema: await readSchema(client, context.progress),
     title: files.title,
     isLoaded: true,
+    renames: [],
   }));
 }
 

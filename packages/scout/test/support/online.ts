@@ -32,9 +32,10 @@ export async function onlineFiles(
   current: Database,
   wanted: Database,
   folder: string,
+  ...argv: readonly string[]
 ): Promise<readonly (readonly [name: string, text: string])[]> {
   const path = join(folder, 'steps');
-  const { code, stdout, stderr } = await diff(current, wanted, '--online', '--output', path);
+  const { code, stdout, stderr } = await diff(current, wanted, '--online', '--output', path, ...argv);
   expect([code, stdout, stderr.replaceAll(/^note: .*\n/gm, '')]).toEqual([0, '', '']);
   const names = (await readdir(path)).toSorted();
   return Promise.all(names.map(async (name) => [name, await readFile(join(path, name), 'utf8')] as const));
