@@ -1,5 +1,7 @@
 /** Reads the two schemas that are compared: those of databases, or of files that are loaded into a scratch database. */
 import type { CommandContext } from '../command/command-context.ts';
+import { connectionParts } from '../command/options.ts';
+import { UsageError } from '../process/errors.ts';
 import { serverText } from '../connection/connection-name.ts';
 import { namesFiles, readSchemaFiles, type SchemaFiles } from '../schema-files/read-schema-files.ts';
 import { type ScratchServer, withScratchServer } from '../schema-files/scratch-server.ts';
@@ -22,6 +24,12 @@ export async function readSides(context: CommandContext, other: string): Promise
   const { options } = context;
   // Files that cannot be read are reported before a database is asked.
   const sources = [await findFiles(context, options.get('connection')), await findFiles(context, other)] as const;
+  const part = connectionParts.find((name) => options.has(name));
+  if (sources[0] !== null && part !== undefined) {
+    throw new UsageError(
+      `--${part}: names a part of --connection, which names files; pass a URL to --diff or --scratch`,
+    );
+  }
   // The connection of the command line is the default, with its host, port, database and user.
   const selected = [undefined, other] as const;
   const readAll = async (server: ScratchServer | null): Promise<readonly [Side, Side]> => {
