@@ -36,7 +36,10 @@ export async function readSides(context: CommandContext, other: string): Promise
     // One after the other: both can ask for a password.
     const read = (index: 0 | 1): Promise<Side> => {
       const files = sources[index];
-      return files === null ? readDatabase(context, selected[index]) : loadFiles(context, server!, files);
+      const side = index === 0 ? 'current' : 'wanted';
+      return files === null
+        ? readDatabase(context, selected[index], side)
+        : loadFiles(context, { server: server!, side }, files);
     };
     const [current, wanted] = [await read(0), await read(1)];
     const renames = options.get('rename');
@@ -49,16 +52,22 @@ export async function readSides(context: CommandContext, other: string): Promise
   return withScratchServer(context, readAll);
 }
 
+type SideName = 'current' | 'wanted';
+
 /** Returns null for a connection. */
 async function findFiles({ process, settings }: CommandContext, text: string | undefined): Promise<SchemaFiles | null> {
   if (text === undefined || (await settings()).connections.has(text)) return null;
   return (await namesFiles(text, process)) ? readSchemaFiles(text, process) : null;
 }
 
-function readDatabase({ progress, withConnection }: CommandContext, selected: string | undefined): Promise<Side> {
+function readDatabase(
+  { progress, withConnection }: CommandContext,
+  selected: string | undefined,
+  side: SideName,
+): Promise<Side> {
   return withConnection(
     async ({ client, name }) => ({
-      schema: await readSchema(client, progress),
+      schema: await readSchema(client, progress, side),
       title: `database ${JSON.stringify(name.database)} on ${serverText(name)}`,
       isLoaded: false,
       renames: [],
@@ -67,9 +76,13 @@ function readDatabase({ progress, withConnection }: CommandContext, selected: st
   );
 }
 
-function loadFiles(context: CommandContext, server: ScratchServer, files: SchemaFiles): Promise<Side> {
+function loadFiles(
+  context: CommandContext,
+  { server, side }: { readonly server: ScratchServer; readonly side: SideName },
+  files: SchemaFiles,
+): Promise<Side> {
   return withLoadedFiles(server, files, context, async (client) => ({
-    schema: await readSchema(client, context.progress),
+    schema: await readSchema(client, context.progress, side),
     title: files.title,
     isLoaded: true,
     renames: [],
