@@ -143,6 +143,20 @@ test('each file can be sent as one query', async () => {
   expect((await diff(from, to, '--online')).stderr).toBe('the schemas are equal\n');
 });
 
+test('names with quotes, dots, brackets and control characters', async () => {
+  const [table, column] = ['"S.x "."we""ird. ON $pgscout$ (t)"', '"a, ""b"" (c)\u0007"'];
+  const before = `create schema "S.x "; create table ${table} (${column} int, id int);
+    insert into ${table} values (1, 1), (2, 1)`;
+  const after = `create schema "S.x "; create table ${table} (${column} int, id int not null,
+      constraint "k.( ADD CONSTRAINT" primary key (${column}) include (id),
+      constraint "f. REFERENCES" foreign key (id) references ${table}, constraint "c NOT VALID" check (${column} > 0));
+    create index "i, ON x" on ${table} (${column}, id)`;
+  const [from, to] = [await database(before), await database(after)];
+  const session = await openSession(from);
+  for (const [, text] of await onlineFiles(from, to, await folderWith())) await session.query(text);
+  expect((await diff(from, to)).stderr).toBe('the schemas are equal\n');
+});
+
 test('an index that an earlier attempt has left behind is replaced', async () => {
   const from = await database('create table film (id int not null); create index film_pkey on film (id)');
   const to = await database('create table film (id int primary key)');

@@ -105,6 +105,15 @@ test('a table goes to another schema, and a schema gets another name', async () 
   expect((await diff(from, to)).stderr).toBe('the schemas are equal\n');
 });
 
+test('names with quotes, dots and the equals sign', async () => {
+  const from = await database('create table "a=b" ("x;y" int primary key)');
+  const to = await database('create table "c.""d" ("é = " int primary key)');
+  const { stdout, stderr } = await renamed(from, to, '"a=b"="c.""d";"a=b"."x;y"=public."c.""d"."é = "');
+  expect(stderr).toBe('');
+  await runScript(from, stdout);
+  expect((await diff(from, to)).stderr).toBe('the schemas are equal\n');
+});
+
 test('names that are not only in one schema are errors', async () => {
   const from = await database(
     'create table film (id int, a int); create table same (id int); create table x (film int)',
