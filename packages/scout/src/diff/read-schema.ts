@@ -90,22 +90,23 @@ select current_setting('server_version_num') as version,
     from pg_catalog.pg_sequence where has_sequence_privilege(seqrelid, 'SELECT,USAGE')
       and pg_catalog.pg_sequence_last_value(seqrelid) is not null) as sequences`;
 
-/** @param side only the current schema needs the edges */
+/** @param side the current schema needs the edges, and the wanted one the dependencies; null: both, as for a copy */
 export function readSchema(
   client: Client,
   progress: Progress,
-  side: 'current' | 'wanted' = 'current',
+  side: 'current' | 'wanted' | null = null,
 ): Promise<Schema> {
   return inSnapshot(client, async () => {
     const all = await readObjects(client, progress);
     // A subscription cannot be dropped in a transaction, and its password cannot be read.
     const objects = all.filter(({ kind }) => kind !== 'SUBSCRIPTION');
     const catalog = await readItems(client, objects, progress);
-    const edges = side === 'current' ? await readEdges(client) : [];
+    const edges = side === 'wanted' ? [] : await readEdges(client);
     const { rows } = await client.query<ServerRow>(serverSql);
     const server = rows[0]!;
     return {
       ...catalog,
+      dependencies: side === 'current' ? new Map() : catalog.dependencies,
       version: Math.trunc(Number(server.version) / 10_000),
       objects: new Map(objects.map((object) => [object.key, object])),
       edges,

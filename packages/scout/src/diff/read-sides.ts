@@ -36,7 +36,7 @@ export async function readSides(context: CommandContext, other: string): Promise
     // One after the other: both can ask for a password.
     const read = (index: 0 | 1): Promise<Side> => {
       const files = sources[index];
-      const side = index === 0 ? 'current' : 'wanted';
+      const side = sideOf(index, options.has('rename'));
       return files === null
         ? readDatabase(context, selected[index], side)
         : loadFiles(context, { server: server!, side }, files);
@@ -52,7 +52,13 @@ export async function readSides(context: CommandContext, other: string): Promise
   return withScratchServer(context, readAll);
 }
 
-type SideName = 'current' | 'wanted';
+type SideName = 'current' | 'wanted' | null;
+
+/** A schema that gets other names is copied. */
+function sideOf(index: 0 | 1, isRenamed: boolean): SideName {
+  if (index === 1) return 'wanted';
+  return isRenamed ? null : 'current';
+}
 
 /** Returns null for a connection. */
 async function findFiles({ process, settings }: CommandContext, text: string | undefined): Promise<SchemaFiles | null> {
