@@ -67,6 +67,8 @@ export const commands: readonly Command[] = [
       'exclude',
       'kinds',
       'no-drops',
+      'online',
+      'rename',
     ],
     description:
       'print, and never run, the statements that give the database, or its named objects, the schema of the other one: a connection, file.sql, a folder of --tree, or git:main:schema/',
@@ -77,7 +79,7 @@ export const commands: readonly Command[] = [
     name: 'search',
     aliases: [],
     operand: { name: 'expression', isOptional: false },
-    options: ['connection', 'output', 'json', 'regex'],
+    options: ['connection', 'output', 'json', 'regex', 'full'],
     description: 'print the lines of definitions that contain the expression',
     isLong: true,
     load: async () => (await import('../search/search-command.ts')).runSearch,

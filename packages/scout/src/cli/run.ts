@@ -1,7 +1,7 @@
 import type { CommandContext } from '../command/command-context.ts';
 import { noProgress } from '../output/progress.ts';
 import { parseArguments } from './arguments.ts';
-import { selectedParts } from '../command/options.ts';
+import { outputFolder, selectedParts } from '../command/options.ts';
 import type { Command } from '../command/command.ts';
 import { interruptedCode, runInterruptibly } from '../process/interruption.ts';
 import { CommandError, UsageError } from '../process/errors.ts';
@@ -31,13 +31,13 @@ interface OutputChoice extends Pick<CommandContext, 'options' | 'process'> {
   readonly command: Command;
 }
 
-/** Runs a command whose output is a file with `--output`. A dictionary compares its file before it writes. */
+/** Runs a command whose output is a file with `--output`. A dictionary compares its file before it writes, and `--online` writes a folder. */
 async function withOutput(
   { command, options, process }: OutputChoice,
   use: (context: ProcessContext) => Promise<number>,
 ): Promise<number> {
   const path = options.get('output');
-  if (path === undefined || command.name === 'docs') {
+  if (path === undefined || command.name === 'docs' || outputFolder(options) !== null) {
     const code = await use(process);
     if (code !== interruptedCode) await process.stdout.finish();
     return code;

@@ -9,6 +9,7 @@ export type OptionName =
   | 'output'
   | 'yes'
   | 'regex'
+  | 'full'
   | 'all'
   | 'scratch'
   | 'exit-code'
@@ -16,6 +17,8 @@ export type OptionName =
   | 'exclude'
   | 'kinds'
   | 'no-drops'
+  | 'online'
+  | 'rename'
   | 'host'
   | 'port'
   | 'dbname'
@@ -42,12 +45,15 @@ export const options: Readonly<Record<OptionName, Option>> = {
   output: { short: null, value: 'file', description: 'write to this file' },
   yes: { short: null, value: null, description: 'do not ask' },
   regex: { short: null, value: null, description: 'the expression is a regular expression' },
+  full: { short: null, value: null, description: 'print whole definitions, not only the lines' },
   scratch: { short: null, value: 'connection', description: 'load files on this server, not on an embedded one' },
   'exit-code': { short: null, value: null, description: 'end with 3 when there are differences' },
   'single-transaction': { short: null, value: null, description: 'run all scripts in one transaction' },
   exclude: { short: null, value: 'name;…', description: 'leave out these objects; * and ? are wildcards' },
   kinds: { short: null, value: 'kind,…', description: 'only objects of these kinds, such as table,view' },
   'no-drops': { short: null, value: null, description: 'drop nothing that the other schema does not have' },
+  online: { short: null, value: null, description: 'in steps that block other sessions for a moment only' },
+  rename: { short: null, value: 'old=new;…', description: 'rename these, such as shop.film=movie' },
   all: { short: null, value: null, description: 'also routines without an endpoint, with the reason' },
   'no-owner': { short: null, value: null, description: 'definitions without owners' },
   'no-grants': { short: null, value: null, description: 'definitions without privileges' },
@@ -60,4 +66,11 @@ export function selectedParts(selected: ReadonlyMap<OptionName, string>): Connec
   return Object.fromEntries(
     connectionParts.flatMap((name) => (selected.has(name) ? [[name, selected.get(name)]] : [])),
   );
+}
+
+/** Returns the folder of `--output`: the steps of `--online` are files of it, unless one file or JSON is asked for. */
+export function outputFolder(selected: ReadonlyMap<OptionName, string>): string | null {
+  const path = selected.get('output');
+  if (path === undefined || !selected.has('online') || selected.has('json')) return null;
+  return path.toLowerCase().endsWith('.sql') ? null : path;
 }

@@ -8,11 +8,17 @@ interface Edge {
   readonly type: string;
 }
 
+/** Triggers of foreign keys and TOAST tables go with their constraint or table, and nothing depends on them. */
+export const ownEdgeSql = `d.classid = 'pg_catalog.pg_trigger'::regclass and d.refclassid = 'pg_catalog.pg_constraint'::regclass
+  or d.deptype = 'i' and d.classid = 'pg_catalog.pg_class'::regclass and exists (
+    select from pg_catalog.pg_class t where t.oid = d.objid and t.relkind = 't')`;
+
 /** Indexes of partitions are attached later, so that their dependencies on the index of the parent (`P`, `S`) do not matter. */
 const edgesSql = `
 select d.classid::regclass::text || '/' || d.objid as from, d.refclassid::regclass::text || '/' || d.refobjid as to, d.deptype::text as type
 from pg_catalog.pg_depend d
 where d.deptype not in ('P', 'S') and d.refobjid >= 16384 and d.objid >= 16384 and d.refclassid <> 'pg_catalog.pg_namespace'::regclass
+  and not (${ownEdgeSql})
 union all
 select 'pg_type/' || t.typarray, 'pg_type/' || t.oid, 'array'
 from pg_catalog.pg_type t where t.typarray >= 16384`;

@@ -1,8 +1,9 @@
 /** The statements that change a column of a table that remains. */
 import { compressions, identityText, storages } from '../ddl/definitions/columns.ts';
 import { alterSequence } from './alter-sequence.ts';
-import { type Note, notedStatements, plainStatements, type Statement } from './change.ts';
+import { type Note, plainStatements, type Statement } from './change.ts';
 import { counterStatements } from './counters.ts';
+import { onlineNotNull, onlineValidation } from './online-forms.ts';
 import { foreignOptionClauses, parameterClauses, quoteName } from './storage-options.ts';
 import { failingExpression, locks, rewrites, violated } from './table-notes.ts';
 import type { Column, Constraint, Identity, Table } from '../ddl/structure.ts';
@@ -22,6 +23,10 @@ export interface ColumnTable {
   /** `ALTER TABLE ONLY public.film`. */
   readonly alter: string;
   readonly table: Table;
+  /** The table as it is before all changes. */
+  readonly former: Table;
+  /** Whether a column is in the table before the script, and keeps its type. */
+  readonly isKeptColumn: (name: string) => boolean;
   readonly takenNames: ReadonlySet<string>;
   /** The major version of the server. */
   readonly version: number;
@@ -69,10 +74,12 @@ function notNullStatements(table: ColumnTable, before: ColumnState, after: Colum
     return wasNotNull ? plainStatements([`${alter} DROP NOT NULL`]) : [];
   if (wasNotNull) return old === undefined || wanted === undefined ? [] : alterNotNull(table.alterAll, old, wanted);
   const notes = notNullNotes(table.table, after);
-  if (wanted === undefined || table.version < 18 || hasDefaultName(wanted, after.column, table)) {
-    return [{ sql: `${alter} SET NOT NULL`, notes }];
-  }
-  return [{ sql: `${table.alterAll} ADD CONSTRAINT ${wanted.name} ${wanted.definition}`, notes }];
+  const isUnnamed = wanted === undefined || table.version < 18 || hasDefaultName(wanted, after.column, table);
+  const sql = isUnnamed
+    ? `${alter} SET NOT NULL`
+    : `${table.alterAll} ADD CONSTRAINT ${wanted.name} ${wanted.definition}`;
+  if (!table.isKeptColumn(after.column.name)) return [{ sql, notes }];
+  return [onlineNotNull(table.table, after.column, { sql, notes }, table.former)];
 }
 
 function notNullNotes(table: Table, { column, notNull }: ColumnState): readonly Note[] {
@@ -103,7 +110,7 @@ function alterNotNull(alterAll: string, before: Constraint, after: Constraint): 
         : [`${alterAll} ALTER CONSTRAINT ${name} ${isNoInherit ? 'NO INHERIT' : 'INHERIT'}`],
     ),
     ...(!before.isValidated && isValidated
-      ? notedStatements([`${alterAll} VALIDATE CONSTRAINT ${name}`], [violated(after)])
+      ? [onlineValidation({ sql: `${alterAll} VALIDATE CONSTRAINT ${name}`, notes: [violated(after)] })]
       : []),
   ];
 }

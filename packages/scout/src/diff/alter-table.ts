@@ -5,6 +5,7 @@ import { identityPersistence, notNullOf, replicaIdentities } from '../ddl/defini
 import { alterColumn, type ColumnState } from './alter-column.ts';
 import { type Note, notedStatements, plainStatements, type Statement } from './change.ts';
 import { isInheritedConstraint } from './elements.ts';
+import { type ConstraintPlace, onlineConstraint, onlineValidation } from './online-forms.ts';
 import type { Schema } from './read-schema.ts';
 import { retypeColumn, type TableSurroundings } from './retype-column.ts';
 import { foreignOptionClauses, parameterClauses } from './storage-options.ts';
@@ -64,12 +65,31 @@ export function alterTable(change: TableChange): {
   };
 }
 
-function names({ after, current, surroundings }: TableChange): Parameters<typeof alterColumn>[0] {
+/** Whether a column is in the table before the script, and keeps its type. */
+export function isKeptColumn({ before, isNew, isRetyped }: TableChange, name: string): boolean {
+  return !isNew(`column ${name}`) && !isRetyped(name) && before.columns.some((column) => column.name === name);
+}
+
+export function constraintPlace(change: TableChange): ConstraintPlace {
+  const { after, current, surroundings, isNew } = change;
+  return {
+    table: after,
+    version: current.version,
+    isKeptColumn: (name) => isKeptColumn(change, name),
+    isJoining: after.row.parents.some((parent) => isNew(after.isPartition ? 'partition' : `parent ${parent}`)),
+    relations: surroundings.relations,
+  };
+}
+
+function names(change: TableChange): Parameters<typeof alterColumn>[0] {
+  const { before, after, current, surroundings } = change;
   const { alter, takenNames = new Set() } = after;
   return {
     alter,
     alterAll: alterAll(after),
     table: after,
+    former: before,
+    isKeptColumn: (name) => isKeptColumn(change, name),
     takenNames,
     version: current.version,
     lastValues: current.lastValues,
@@ -185,7 +205,8 @@ function constraints(change: TableChange): readonly Statement[] {
     const uses = indexUses(after.row.name, { ...constraint, plainName: constraint.name });
     if (isNew(`constraint ${constraint.name}`)) {
       const notes = newConstraintNotes(after, constraint, surroundings.isKept(constraint, after));
-      return notedStatements([`${alterAll(after)} ADD ${constraintText(constraint)}`, ...uses], notes);
+      const statements = notedStatements([`${alterAll(after)} ADD ${constraintText(constraint)}`, ...uses], notes);
+      return onlineConstraint(constraint, constraintPlace(change), statements);
     }
     return alterConstraint(
       after,
@@ -212,7 +233,9 @@ export function alterConstraint(table: Table, before: Constraint, after: Constra
   const old = usesOf(before);
   const validates = !before.isValidated && after.isValidated;
   return [
-    ...(validates ? notedStatements([`${alterAll(table)} VALIDATE CONSTRAINT ${after.name}`], [violated(after)]) : []),
+    ...(validates
+      ? [onlineValidation({ sql: `${alterAll(table)} VALIDATE CONSTRAINT ${after.name}`, notes: [violated(after)] })]
+      : []),
     ...plainStatements(usesOf(after).filter((statement) => !old.includes(statement))),
   ];
 }

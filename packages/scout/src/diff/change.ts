@@ -13,9 +13,23 @@ export interface Note {
 export interface Statement {
   readonly sql: string;
   readonly notes: readonly Note[];
+  /** What replaces it with `--online`. */
+  readonly online?: OnlineForm;
 }
 
-export type Action = 'create' | 'alter' | 'drop';
+/** A statement beside the transaction. Those that build, validate or remove something are alone. */
+export interface OnlineStep extends Pick<Statement, 'sql' | 'notes'> {
+  readonly kind: 'build' | 'change' | 'validate' | 'remove';
+}
+
+/** The steps before the transaction, the statements in it, and the steps after it. */
+export interface OnlineForm {
+  readonly before: readonly OnlineStep[];
+  readonly within: readonly Pick<Statement, 'sql' | 'notes'>[];
+  readonly after: readonly OnlineStep[];
+}
+
+export type Action = 'create' | 'alter' | 'drop' | 'rename';
 
 export interface Change {
   readonly object: DatabaseObject;

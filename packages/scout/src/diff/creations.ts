@@ -6,11 +6,19 @@ import type { OrderedStatements } from '../ddl/order.ts';
 import { quoteLiteral } from '../ddl/sql-text.ts';
 import type { Affected } from './affected.ts';
 import { alterItem } from './alter-item.ts';
-import { alterConstraint, alterTable, isOfKeptParent, type TableChange, type TablePair } from './alter-table.ts';
+import {
+  alterConstraint,
+  alterTable,
+  constraintPlace,
+  isOfKeptParent,
+  type TableChange,
+  type TablePair,
+} from './alter-table.ts';
 import { attributeChanges, type Comparison, newAttributes } from './attributes.ts';
 import { type Change, type Note, notedStatements, plainStatements, type Statement } from './change.ts';
 import { columnsOfType, type ElementGraph } from './element-graph.ts';
 import type { Element } from './elements.ts';
+import { afterTransaction, isAfterTransaction, onlineConstraint, onlineIndex } from './online-forms.ts';
 import type { Schema } from './read-schema.ts';
 import { counterStatements } from './counters.ts';
 import { alterExtension, createExtension } from './extensions.ts';
@@ -50,6 +58,8 @@ export class Creations {
   /** The names of the default partitions that remain, by the name of the partitioned table. */
   readonly #defaultPartitions = new Map<string, string>();
   readonly #notes: string[] = [];
+  /** The indexes that `--online` creates after the transaction, by key. */
+  readonly #lateIndexes = new Set<string>();
 
   constructor(comparison: Comparison, { graph, affected, unpacked, remaining, after }: Situation) {
     this.#comparison = comparison;
@@ -88,14 +98,33 @@ export class Creations {
     if (this.#early.has(item)) return [];
     if (before === undefined) {
       const isOfExistingTable = this.#tables.has(item.object) || item.part !== null;
-      return create(this.#newStatements(ordered), isOfExistingTable ? 'alter' : 'create');
+      return create(this.#withLateIndexes(item, this.#newStatements(ordered)), isOfExistingTable ? 'alter' : 'create');
     }
     if (!isComplete) return create(this.#startTable(item), 'alter');
     const statements = [
       ...this.#altered(before, item),
       ...plainStatements(attributeChanges({ before: before.item, after: item }, this.#comparison, this.#lost)),
     ];
-    return create(statements, 'alter');
+    return create(this.#withLateIndexes(item, statements), 'alter');
+  }
+
+  /** What needs an index that comes after the transaction comes after it, too. */
+  #withLateIndexes(item: Item, statements: readonly Statement[]): readonly Statement[] {
+    const late = statements.find(isAfterTransaction);
+    const isKey = item.structure?.kind !== 'constraint' || item.structure.constraint.type !== 'f';
+    if (late !== undefined && isKey) this.#lateIndexes.add(item.key);
+    const needsLate =
+      item.structure?.kind === 'constraint' && item.structure.constraint.type === 'f'
+        ? this.#lateIndexes.size > 0
+        : item.requires.some((key) => item.key.startsWith('attach/') && this.#lateIndexes.has(key));
+    const names = statements
+      .filter(isAfterTransaction)
+      .flatMap(({ sql }) => / ADD CONSTRAINT ((?:"(?:[^"]|"")*"|[^ ]+)) /.exec(sql)?.[1] ?? []);
+    const isComment = ({ sql }: Statement): boolean =>
+      names.some((name) => sql.startsWith(`COMMENT ON CONSTRAINT ${name} ON `));
+    return statements.map((statement) =>
+      statement.online === undefined && (needsLate || isComment(statement)) ? afterTransaction(statement) : statement,
+    );
   }
 
   #newStatements({ item, statements, isComplete }: OrderedStatements): readonly Statement[] {
@@ -121,9 +150,9 @@ export class Creations {
         ];
       case 'constraint':
         if (table === undefined) break;
-        return this.#newConstraint(item.structure.constraint, table, [...statements, ...attributes]);
+        return this.#newConstraint(item, item.structure.constraint, [...statements, ...attributes]);
       case 'index':
-        return notedStatements([...statements, ...attributes], this.#indexNotes(item));
+        return onlineIndex(notedStatements([...statements, ...attributes], this.#indexNotes(item)));
       default:
     }
     return [...plainStatements([...statements, ...attributes]), ...this.#newCounter(item)];
@@ -144,13 +173,17 @@ export class Creations {
   }
 
   /** Not null is a property of columns, and a check of the parent reaches its children. */
-  #newConstraint(constraint: Constraint, { after }: TablePair, statements: readonly string[]): readonly Statement[] {
+  #newConstraint(item: Item, constraint: Constraint, statements: readonly string[]): readonly Statement[] {
     if (constraint.type === 'n') return [];
+    const change = this.#tableChange(this.#items.get(item.object)!)!;
+    const { after } = change;
     const notes = newConstraintNotes(after, constraint, this.#surroundings.isKept(constraint, after));
-    if (constraint.type !== 'c') return notedStatements(statements, notes);
+    const online = (texts: readonly string[]): readonly Statement[] =>
+      onlineConstraint(constraint, constraintPlace(change), notedStatements(texts, notes));
+    if (constraint.type !== 'c') return online(statements);
     if (isOfKeptParent(constraint, { parents: this.#keptParents(after.key), after })) return [];
     const texts = statements.map((sql) => sql.replace(/^(ALTER (?:FOREIGN )?TABLE) ONLY /, '$1 '));
-    return notedStatements(texts, notes);
+    return online(texts);
   }
 
   /** The rows of a partitioned table that is created again come with its partitions. */

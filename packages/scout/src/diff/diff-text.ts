@@ -13,17 +13,17 @@ interface Side {
   readonly title: string;
 }
 
-interface Sides {
+export interface Sides {
   readonly from: Side;
   readonly to: Side;
 }
 
-const preamble = `SET client_encoding = 'UTF8';
+export const preamble = `SET client_encoding = 'UTF8';
 SET standard_conforming_strings = on;
 `;
 
 /** Functions may name tables that come later. Names are qualified. */
-const begin = `BEGIN;
+export const begin = `BEGIN;
 SET LOCAL check_function_bodies = off;
 SET LOCAL search_path = '';
 `;
@@ -32,24 +32,35 @@ SET LOCAL search_path = '';
 export function diffText({ changes, notes }: Plan, { from, to }: Sides): string {
   const [alone, together] = [false, true].map((isTransactional) =>
     changes.filter((change) => change.isTransactional === isTransactional),
-  );
+  ) as [Change[], Change[]];
+  // New values of an enum are added to its new name.
+  const renames = alone.length === 0 ? [] : together.filter(({ action }) => action === 'rename');
+  const rest = together.filter((change) => !renames.includes(change));
   return [
-    comment(`The statements give the ${from.title}`),
-    comment(`the schema of the ${to.title}.`),
+    ...titles({ from, to }),
     ...notes.map((note) => comment(`Note: ${note}`)),
     `\n${preamble}`,
-    ...alone!.map((change) => changeText(change, from.schema.version)),
-    ...(together!.length === 0 ? [] : [`\n${begin}`]),
-    ...together!.map((change) => changeText(change, from.schema.version)),
-    ...(together!.length === 0 ? [] : ['\nCOMMIT;\n']),
+    ...transaction(renames, from.schema.version),
+    ...alone.map((change) => changeText(change, from.schema.version)),
+    ...transaction(rest, from.schema.version),
   ].join('');
 }
 
-function comment(text: string): string {
+function transaction(changes: readonly Change[], version: number): readonly string[] {
+  if (changes.length === 0) return [];
+  return [`\n${begin}`, ...changes.map((change) => changeText(change, version)), '\nCOMMIT;\n'];
+}
+
+/** Returns the comment that names the two schemas. */
+export function titles({ from, to }: Sides): readonly string[] {
+  return [comment(`The statements give the ${from.title}`), comment(`the schema of the ${to.title}.`)];
+}
+
+export function comment(text: string): string {
   return `-- ${escapeControlCharacters(text.replaceAll('\n', ' '))}\n`;
 }
 
-function changeText({ action, object, statements }: Change, version: number): string {
+export function changeText({ action, object, statements }: Change, version: number): string {
   return `\n${comment(`${action} ${objectLine(object)}`)}${statements
     .map(
       (statement) =>

@@ -22,7 +22,8 @@ export function createGraph(
   elements: readonly Element[],
   remains: (element: Element) => boolean,
 ): ElementGraph {
-  const byAddress = new Map(elements.flatMap((element) => element.addresses.map((key) => [key, element] as const)));
+  const byAddress = new Map<string, Element>();
+  for (const element of elements) for (const key of element.addresses) byAddress.set(key, element);
   const heirs = findHeirs(elements, byAddress, remains);
   const edges = [
     ...schema.edges.flatMap((edge) => catalogEdges(edge, { byAddress, remains, heirs })),

@@ -72,16 +72,35 @@ function createElement(
   { addresses, targets }: Pick<Element, 'addresses' | 'targets'>,
 ): Element {
   const name = partName(item, part);
-  return {
-    identity: `${objectLine(object)}${name === null ? '' : ` ${name}`}`,
-    object,
-    item,
-    part,
-    addresses,
-    targets,
-    drop: dropStatements(item, part),
-    loss: lossOf(item, object, part),
-  };
+  const identity = `${objectLine(object)}${name === null ? '' : ` ${name}`}`;
+  return new CatalogElement({ identity, object, item, part, addresses, targets });
+}
+
+/** Few of many elements are dropped. */
+class CatalogElement implements Element {
+  readonly identity: string;
+  readonly object: DatabaseObject;
+  readonly item: Item;
+  readonly part: Part;
+  readonly addresses: readonly string[];
+  readonly targets: readonly string[];
+
+  constructor({ identity, object, item, part, addresses, targets }: Omit<Element, 'drop' | 'loss'>) {
+    this.identity = identity;
+    this.object = object;
+    this.item = item;
+    this.part = part;
+    this.addresses = addresses;
+    this.targets = targets;
+  }
+
+  get drop(): readonly string[] {
+    return dropStatements(this.item, this.part);
+  }
+
+  get loss(): string | null {
+    return lossOf(this.item, this.object, this.part);
+  }
 }
 
 function partName(item: Item, part: Part): string | null {

@@ -11,7 +11,7 @@ import { changedElements } from './changed-elements.ts';
 import { columnOrderNotes } from './column-order.ts';
 import { compareElements } from './compare.ts';
 import { Creations } from './creations.ts';
-import { dropChange, readReferences } from './drop-changes.ts';
+import { dropChange, readIndexNames, readReferences } from './drop-changes.ts';
 import { orderDrops } from './drop-order.ts';
 import { createGraph, type ElementGraph, isTable } from './element-graph.ts';
 import { type Element, elementsOf } from './elements.ts';
@@ -45,7 +45,14 @@ export function planChanges(all: Comparison): Plan {
   const remaining = new Map(
     before.filter((element) => !affected.dropped.has(element)).map((element) => [element.identity, element]),
   );
-  const situation = { current, after, references: readReferences(graph, affected.dropped) };
+  const situation = {
+    current,
+    after,
+    graph,
+    affected,
+    references: readReferences(graph, affected.dropped),
+    wantedIndexes: readIndexNames(after.values()),
+  };
   const creations = new Creations(comparison, { graph, affected, unpacked, remaining, after });
   const changes = [
     ...enumChanges(remaining, after),

@@ -3,6 +3,8 @@ import type { Client } from 'pg';
 import { type DatabaseObject, readObjects } from '../catalog/objects.ts';
 import { type Omission, readOmissions } from '../catalog/omissions.ts';
 import { inSnapshot } from '../catalog/snapshot.ts';
+import { ownEdgeSql } from '../ddl/dependencies.ts';
+import type { Item } from '../ddl/item.ts';
 import type { Progress } from '../output/progress.ts';
 import { type CatalogItems, readItems } from '../ddl/read-definitions.ts';
 
@@ -64,6 +66,7 @@ const edgesSql = `
 select ${addressSql('')} as from, ${addressSql('ref')} as to, d.deptype::text as type
 from pg_catalog.pg_depend d
 where d.objid >= 16384 and (d.refobjid >= 16384 or d.refclassid = 'pg_catalog.pg_namespace'::regclass)
+  and not (${ownEdgeSql})
 union all
 select 'pg_type/' || t.typarray, 'pg_type/' || t.oid, 'i' from pg_catalog.pg_type t where t.typarray >= 16384`;
 
@@ -87,21 +90,27 @@ select current_setting('server_version_num') as version,
     from pg_catalog.pg_sequence where has_sequence_privilege(seqrelid, 'SELECT,USAGE')
       and pg_catalog.pg_sequence_last_value(seqrelid) is not null) as sequences`;
 
-export function readSchema(client: Client, progress: Progress): Promise<Schema> {
+/** @param side the current schema needs the edges, and the wanted one the dependencies; null: both, as for a copy */
+export function readSchema(
+  client: Client,
+  progress: Progress,
+  side: 'current' | 'wanted' | null = null,
+): Promise<Schema> {
   return inSnapshot(client, async () => {
     const all = await readObjects(client, progress);
     // A subscription cannot be dropped in a transaction, and its password cannot be read.
     const objects = all.filter(({ kind }) => kind !== 'SUBSCRIPTION');
     const catalog = await readItems(client, objects, progress);
-    const { rows: edges } = await client.query<Edge>(edgesSql);
+    const edges = side === 'wanted' ? [] : await readEdges(client);
     const { rows } = await client.query<ServerRow>(serverSql);
     const server = rows[0]!;
     return {
       ...catalog,
+      dependencies: side === 'current' ? new Map() : catalog.dependencies,
       version: Math.trunc(Number(server.version) / 10_000),
       objects: new Map(objects.map((object) => [object.key, object])),
       edges,
-      columnAddresses: columnAddresses(edges),
+      columnAddresses: columnAddresses(edges, catalog.items),
       publicOwner: server.publicOwner,
       omissions: await readOmissions(client),
       commentTexts: new Map([...catalog.comments.values()].flat().map(({ target, text }) => [target, text])),
@@ -117,12 +126,29 @@ export function readSchema(client: Client, progress: Progress): Promise<Schema> 
   });
 }
 
-function columnAddresses(edges: readonly Edge[]): ReadonlyMap<string, readonly string[]> {
+/** Each address has one text, as a database with thousands of tables has many edges. */
+async function readEdges(client: Client): Promise<readonly Edge[]> {
+  const query = { text: edgesSql, rowMode: 'array' } as const;
+  const { rows } = await client.query<[from: string, to: string, type: string]>(query);
+  const texts = new Map<string, string>();
+  const unique = (text: string): string => {
+    const known = texts.get(text);
+    if (known === undefined) texts.set(text, text);
+    return known ?? text;
+  };
+  return rows.map(([from, to, type]) => ({ from: unique(from), to: unique(to), type: unique(type) }));
+}
+
+/** Columns of tables are elements; those of views and types go with them. */
+function columnAddresses(edges: readonly Edge[], items: readonly Item[]): ReadonlyMap<string, readonly string[]> {
+  const whole = items.filter(({ structure }) => structure?.kind === 'view' || structure?.kind === 'composite');
+  const relations = new Set(whole.flatMap(({ addresses }) => addresses.map(({ key }) => key)));
   const found = new Map<string, Set<string>>();
   for (const address of edges.flatMap(({ from, to }) => [from, to])) {
     const dot = address.indexOf('.');
     if (dot === -1) continue;
     const relation = address.slice(0, dot);
+    if (!relations.has(relation)) continue;
     found.set(relation, (found.get(relation) ?? new Set()).add(address));
   }
   return new Map([...found].map(([relation, addresses]) => [relation, [...addresses]]));

@@ -13,6 +13,8 @@ export interface TableSurroundings {
   /** The last values of the sequences that columns own now, by qualified column. */
   readonly counters: ReadonlyMap<string, bigint>;
   readonly indexUse: IndexUse;
+  /** The qualified names of the relations, types and other objects of the current schema. */
+  readonly relations: ReadonlySet<string>;
   /** Whether the column of the address is text since its values are unpacked. */
   readonly isText: (address: string) => boolean;
   /** Whether the rows have had the same constraint, with values that are the same. */

@@ -45,6 +45,11 @@ export function readSurroundings(
     volatileDefaults: wanted.volatileDefaults,
     counters: columnCounters(current),
     indexUse: readIndexUse(graph, affected),
+    relations: new Set(
+      current.items.flatMap(({ addresses }) =>
+        addresses.flatMap(({ target }) => (target === null ? [] : [target.replace(/^(?:[A-Z]+ )+/, '')])),
+      ),
+    ),
     isText: (address) => unpacked.has(graph.byAddress.get(address)!),
     isKept: (constraint, table) =>
       keepsValues && (constraint.type !== 'f' || keepsTables) && hadConstraint(graph, constraint, table),

@@ -1,5 +1,6 @@
 /** The process as the commands see it: streams, terminal, environment, working directory. */
 import { fstatSync, writeSync } from 'node:fs';
+import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { CommandError } from './errors.ts';
 
@@ -29,13 +30,15 @@ export interface ProcessContext {
   /** Whether questions can be asked: input and messages are those of a terminal. */
   readonly isInteractive: boolean;
   /**
-   * Invokes a listener at Ctrl-C, in place of those before it, until the returned function is called. Without a listener, the
-   * process ends.
+   * Invokes a listener at Ctrl-C or another signal that ends programs, in place of those before it, until the returned function is
+   * called. Without a listener, the process ends.
    */
-  readonly onInterrupt: (listener: () => void) => () => void;
+  readonly onInterrupt: (listener: (signal: EndSignal) => void) => () => void;
   readonly environment: Environment;
   readonly workingDirectory: string;
 }
+
+export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 /** Of a terminal that does not know its size. */
 const defaultColumns = 80;
@@ -101,18 +104,27 @@ function writeToStream(text: string): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => process.stdout.write(text, (error) => resolve(error ?? null)));
 }
 
-const interruptListeners: (() => void)[] = [];
+const endSignals: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-function interrupt(): void {
-  interruptListeners.at(-1)?.();
+const interruptListeners: ((signal: EndSignal) => void)[] = [];
+let lastSignal: EndSignal = 'SIGINT';
+
+function interrupt(signal: NodeJS.Signals): void {
+  lastSignal = signal as EndSignal;
+  interruptListeners.at(-1)?.(lastSignal);
 }
 
-function onInterrupt(listener: () => void): () => void {
-  if (interruptListeners.length === 0) process.on('SIGINT', interrupt);
+/** Returns the exit code of a process that a signal has ended, as of shells: 130 for Ctrl-C, 143 for SIGTERM. */
+export function signalExitCode(): number {
+  return 128 + constants.signals[lastSignal];
+}
+
+function onInterrupt(listener: (signal: EndSignal) => void): () => void {
+  if (interruptListeners.length === 0) for (const signal of endSignals) process.on(signal, interrupt);
   interruptListeners.push(listener);
   return () => {
     interruptListeners.splice(interruptListeners.lastIndexOf(listener), 1);
-    if (interruptListeners.length === 0) process.off('SIGINT', interrupt);
+    if (interruptListeners.length === 0) for (const signal of endSignals) process.off(signal, interrupt);
   };
 }
 

@@ -66,7 +66,38 @@ export async function withScratchDatabase<Result>(
   use: (open: OpenScratch) => Promise<Result>,
 ): Promise<Result> {
   const name = `pgscout_scratch_${randomBytes(8).toString('hex')}`;
-  await runOnServer(settings, `create database ${name} template template0`);
+  // The session has the name of the database, and shows that it is in use.
+  const owner = await openClient({ ...settings, applicationName: name });
+  try {
+    await dropAbandoned(owner);
+    await owner.query(`create database ${name} template template0`);
+    await owner.query(`comment on database ${name} is '${marker}'`);
+    return await withDatabase({ settings, name }, signal, use);
+  } finally {
+    await owner.end().catch(() => {});
+  }
+}
+
+const marker = 'a scratch database of pgscout';
+
+/** The databases of killed commands: with the name and the comment of one, and without a session that has it or its name. */
+const abandonedSql = `
+select quote_ident(d.datname) as name from pg_catalog.pg_database d
+where d.datname ~ '^pgscout_scratch_[0-9a-f]{16}$' and d.datdba = (select oid from pg_catalog.pg_roles where rolname = current_user)
+  and pg_catalog.shobj_description(d.oid, 'pg_database') = $1
+  and not exists (select from pg_catalog.pg_stat_activity a where a.datid = d.oid or a.application_name = d.datname)`;
+
+async function dropAbandoned(client: Client): Promise<void> {
+  const { rows } = await client.query<{ readonly name: string }>(abandonedSql, [marker]);
+  // Without FORCE: PostgreSQL refuses to drop a database that has got a session since.
+  for (const { name } of rows) await client.query(`drop database if exists ${name}`).catch(() => {});
+}
+
+async function withDatabase<Result>(
+  { settings, name }: { readonly settings: ConnectionSettings; readonly name: string },
+  signal: AbortSignal,
+  use: (open: OpenScratch) => Promise<Result>,
+): Promise<Result> {
   const clients: Client[] = [];
   const interrupt = (): void => clients.forEach((client) => void client.end().catch(() => {}));
   signal.addEventListener('abort', interrupt, { once: true });

@@ -1,11 +1,11 @@
-/** `pgscout --search <expression>`: the lines of definitions that contain the expression. */
+/** `pgscout --search <expression>`: the lines of definitions that contain the expression, or the definitions. */
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import { type DatabaseObject, objectLine, readObjects } from '../catalog/objects.ts';
 import { inSnapshot } from '../catalog/snapshot.ts';
 import type { CommandContext } from '../command/command-context.ts';
 import { CommandError, UsageError } from '../process/errors.ts';
 import { type Definition, readDefinitions } from '../ddl/read-definitions.ts';
-import { statementsText } from '../ddl/definition-text.ts';
+import { definitionText, statementsText } from '../ddl/definition-text.ts';
 import { highlight, textExpression } from '../output/highlight.ts';
 import { printJson } from '../output/print-json.ts';
 
@@ -18,10 +18,11 @@ interface Line {
 
 interface Finding {
   readonly object: DatabaseObject;
+  readonly statements: readonly string[];
   readonly lines: readonly Line[];
 }
 
-/** Prints the objects with a match, and the lines. Owners are left out: their names would match in each definition. */
+/** Prints the objects with a match, and the lines, or all of their definitions with `--full`. Owners are left out: their names would match in each definition. */
 export async function runSearch({
   process,
   operands,
@@ -40,16 +41,18 @@ export async function runSearch({
   if (options.has('json')) {
     printJson(
       process,
-      findings.map(({ object: { kind, schema, name, qualifiedName }, lines }) => ({
+      findings.map(({ object: { kind, schema, name, qualifiedName }, statements, lines }) => ({
         kind,
         schema,
         name,
         qualifiedName,
+        ...(options.has('full') ? { statements } : {}),
         lines,
       })),
     );
   } else {
-    process.stdout.write(findings.map((finding) => findingText(finding, expression, process.hasColors)).join('\n'));
+    const format = options.has('full') ? definitionOf : findingText;
+    process.stdout.write(findings.map((finding) => format(finding, expression, process.hasColors)).join('\n'));
   }
   if (findings.length > 0) return 0;
   throw new CommandError(`no definition contains ${JSON.stringify(text)}`);
@@ -74,8 +77,14 @@ function findLines(definitions: readonly Definition[], expression: RegExp): read
       .split('\n')
       .map((text, index) => ({ number: index + 1, text }))
       .filter(({ text }) => text !== '' && expression.test(text));
-    return lines.length === 0 ? [] : [{ object, lines }];
+    return lines.length === 0 ? [] : [{ object, statements: all, lines }];
   });
+}
+
+/** Returns the definition as of `--ddl`, with its matches highlighted. */
+function definitionOf({ object, statements }: Finding, expression: RegExp, hasColors: boolean): string {
+  const [header, ...lines] = definitionText([{ object, statements }]).split('\n');
+  return [header, ...lines.map((line) => highlight(line, expression, hasColors))].join('\n');
 }
 
 function findingText({ object, lines }: Finding, expression: RegExp, hasColors: boolean): string {

@@ -154,10 +154,11 @@ function runTool(
     });
     child.stdout?.setEncoding('utf8').on('data', (text: string) => context.stdout.write(text));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => context.stderr.write(text));
-    // Ctrl-C is for the tool, such as psql, which cancels its query.
+    // Ctrl-C reaches the tool, too: psql cancels its query. Other signals are for one process.
     let isInterrupted = false;
-    const remove = context.onInterrupt(() => {
+    const remove = context.onInterrupt((signal) => {
       isInterrupted = true;
+      if (signal !== 'SIGINT') child.kill(signal);
     });
     child.on('error', (error) => reject(new CommandError(`${path} cannot be run: ${error.message}`)));
     child.on('close', (code) => {

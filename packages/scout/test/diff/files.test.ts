@@ -162,6 +162,38 @@ test('without a server, files are loaded on the embedded PostgreSQL, which creat
   expect(await scratchFolders()).toBe(before);
 });
 
+test('parts of a connection are an error when --connection names files', async () => {
+  const folder = await folderWith({ 'old.sql': '', 'new.sql': '' });
+  expect(await scout(['--diff', 'new.sql', '-c', 'old.sql', '-d', 'shop'], { folder })).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'pgscout: --dbname: names a part of --connection, which names files; pass a URL to --diff or --scratch\n',
+  });
+});
+
+test('the scratch database of a killed command is dropped by the next one, and no other database', async () => {
+  const client = new Client({ connectionString: serverConnectionString() });
+  await client.connect();
+  onTestFinished(() => client.end());
+  const names = ['a', 'b', 'c'].map((digit) => `pgscout_scratch_${digit.repeat(16)}`);
+  for (const name of names) await client.query(`create database ${name}`);
+  onTestFinished(async () => {
+    for (const name of names) await client.query(`drop database if exists ${name} with (force)`);
+  });
+  // The first is abandoned, the second has no marker, and a session has the name of the third.
+  for (const name of [names[0], names[2]]) {
+    await client.query(`comment on database ${name} is 'a scratch database of pgscout'`);
+  }
+  await client.query(`set application_name = '${names[2]}'`);
+  const folder = await folderWith({ 'old.sql': '', 'new.sql': '' });
+  const { code } = await scout(['--diff', 'new.sql', '-c', 'old.sql', '--scratch', serverConnectionString()], {
+    folder,
+  });
+  expect(code).toBe(0);
+  const { rows } = await client.query(`select datname from pg_database where datname = any($1) order by 1`, [names]);
+  expect(rows).toEqual([{ datname: names[1] }, { datname: names[2] }]);
+});
+
 test('an interrupted command drops the scratch database, also while a statement runs', async () => {
   const controller = new AbortController();
   const content = 'select pg_sleep(600)';

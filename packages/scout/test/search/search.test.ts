@@ -46,6 +46,29 @@ test('matches are highlighted on a terminal', async () => {
   expect(stdout).toBe("-- TABLE public.film\n  3:     title text DEFAULT '\u001b[1;33mNone\u001b[0m'::text,\n");
 });
 
+test('--full prints the definitions that contain the text', async () => {
+  expect(await search('where price', '--full')).toEqual({
+    code: 0,
+    stderr: '',
+    stdout: `-- FUNCTION public.cheap()
+
+CREATE OR REPLACE FUNCTION public.cheap()
+ RETURNS SETOF public.film
+ LANGUAGE sql
+AS $function$
+select *
+from film
+where price < 1 -- EUR
+$function$;
+`,
+  });
+  const [found] = JSON.parse((await search('where price', '--full', '--json')).stdout) as [object];
+  expect(found).toMatchObject({
+    lines: [{ number: 7 }],
+    statements: [expect.stringMatching(/^CREATE OR REPLACE FUNCTION/)],
+  });
+});
+
 test('--json has the lines of each object', async () => {
   const { stdout } = await search('EUR', '--json');
   expect(isPlain(stdout)).toBe(true);

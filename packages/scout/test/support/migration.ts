@@ -58,7 +58,7 @@ export async function migrate(current: Database, wanted: Database): Promise<Migr
   }
 }
 
-async function runStatements(
+export async function runStatements(
   client: Client,
   statements: readonly DiffStatement[],
 ): Promise<Omit<Migration, 'statements'>> {

@@ -56,6 +56,22 @@ describe.runIf(version !== undefined)('with psql', () => {
   });
 });
 
+test.runIf(version !== undefined).each(['steps', 'steps.sql'])(
+  '--execute runs the steps of --diff --online: %s',
+  async (output) => {
+    const [from, to] = [
+      await freshDatabase(`create table film (id int, title text); insert into film values (1, 'Alien')`),
+      await freshDatabase('create table film (id int primary key, title text); create index by_title on film (title)'),
+    ];
+    onTestFinished(() => Promise.all([from.drop(), to.drop()]).then(() => {}));
+    const folder = await folderWith();
+    const diff = ['--diff', to.connectionString, '-c', from.connectionString];
+    expect((await runProgram([...diff, '--online', '--output', output], { folder })).code).toBe(0);
+    expect((await runProgram(['--execute', output, '-c', from.connectionString], { folder })).code).toBe(0);
+    expect(await runProgram(diff, { folder })).toEqual({ code: 0, stdout: '', stderr: 'the schemas are equal\n' });
+  },
+);
+
 test.runIf(version !== undefined)(
   '--execute - runs the standard input; --single-transaction is one of all files',
   async () => {

@@ -41,7 +41,11 @@ export function defaultParts(alterTable: string, columns: readonly Column[]): re
 }
 
 /** Returns `GENERATED … AS IDENTITY` with the options that are not those of a new sequence. */
-export function identityText(column: Column, identity: Identity | undefined, defaultName: string): string {
+export function identityText(
+  column: Pick<Column, 'identity' | 'type'>,
+  identity: Omit<Identity, 'oid' | 'table' | 'column' | 'isUnlogged' | 'privileges'> | undefined,
+  defaultName: string,
+): string {
   if (column.identity === '' || identity === undefined) return '';
   const named = identity.plainName === defaultName ? [] : [`SEQUENCE NAME ${identity.name}`];
   const options = [...named, ...sequenceOptions({ ...identity, type: column.type }, column.type)].join(' ');

@@ -23,8 +23,8 @@ left join pg_catalog.pg_foreign_table ft on ft.ftrelid = c.oid
 left join pg_catalog.pg_foreign_server f on f.oid = ft.ftserver
 where c.oid = any($1::oid[]) and c.relkind in ('r', 'p', 'f')`;
 
-/** The columns of tables, views and composite types. */
-export const columnsSql = (version: number): string => `
+/** The columns of relations, of the kinds of `pg_class.relkind`: tables (`rpf`), views (`vm`) or composite types (`c`). */
+export const columnsSql = (version: number, kinds: 'rpf' | 'vm' | 'c'): string => `
 select a.attrelid::text as "table", a.attnum as number, quote_ident(a.attname) as name, a.attname::text as "plainName",
   pg_catalog.format_type(a.atttypid, a.atttypmod) as type, a.attnotnull as "isNotNull", a.attislocal as "isLocal",
   a.attinhcount > 0 as "isInherited", case when a.attcollation <> t.typcollation then
@@ -50,7 +50,7 @@ from pg_catalog.pg_attribute a
 join pg_catalog.pg_class c on c.oid = a.attrelid
 join pg_catalog.pg_type t on t.oid = a.atttypid
 left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
-where a.attrelid = any($1::oid[]) and a.attnum > 0 and not a.attisdropped
+where a.attrelid = any($1::oid[]) and a.attnum > 0 and not a.attisdropped and c.relkind = any (string_to_array('${kinds}', null)::"char"[])
 order by a.attrelid, a.attnum`;
 
 export const constraintsSql = (version: number): string => `

@@ -33,7 +33,7 @@ import type { Column, Constraint, Identity, Table, TableRow } from '../structure
 
 export async function readTables(source: CatalogSource): Promise<readonly Item[]> {
   const rows = await source.read<TableRow>('pg_class', tablesSql);
-  const columns = groupByTable(await source.read<Column>('pg_class', columnsSql(source.version)));
+  const columns = groupByTable(await source.read<Column>('pg_class', columnsSql(source.version, 'rpf')));
   const constraints = groupByTable(await source.read<Constraint>('pg_class', constraintsSql(source.version)));
   const identities = groupByTable(await source.read<Identity>('pg_class', identitySql));
   const tables = rows.map((row): Table => {

@@ -40,7 +40,7 @@ where t.oid = any($1::oid[])`;
 
 /** The attributes of composite types are the columns of their relations. */
 const attributesSql = (version: number): string =>
-  columnsSql(version).replace(
+  columnsSql(version, 'c').replace(
     'a.attrelid = any($1::oid[])',
     'a.attrelid in (select t.typrelid from pg_catalog.pg_type t where t.oid = any($1::oid[]))',
   );

@@ -45,7 +45,10 @@ where c.oid = any($1::oid[]) and c.relkind in ('v', 'm')`;
 export async function readViews(source: CatalogSource): Promise<readonly Item[]> {
   const views = await source.read<View>('pg_class', viewsSql);
   if (views.length === 0) return [];
-  const columns = groupBy(await source.read<Column>('pg_class', columnsSql(source.version)), ({ table }) => table);
+  const columns = groupBy(
+    await source.read<Column>('pg_class', columnsSql(source.version, 'vm')),
+    ({ table }) => table,
+  );
   return views.flatMap((view) => viewItems(view, columns.get(view.oid) ?? []));
 }
 
