@@ -105,5 +105,6 @@ export { readReplicasOptions } from './gateway/options/read-replica-options.ts';
 export { tenantOptions } from './gateway/options/tenant-options.ts';
 export { uploadOptions } from './gateway/options/upload-options.ts';
 export { logOptions } from './logging/options.ts';
+export { sqlFilesOptions } from './sql-files/options.ts';
 export { crudOptions, listingLimits } from './tables/crud-options.ts';
 export { csvUploadOptions, defaultUploadHandlerOptions, fileSystemUploadOptions } from './uploads/options.ts';
