@@ -75,6 +75,8 @@ export interface DefaultRoute {
 
 /** A mistake in the source of a routine. */
 export interface RoutineFault {
+  /** Absent: an error. */
+  readonly severity?: 'warning';
   readonly code: string;
   /** The line, from 1; null for the whole routine. */
   readonly line: number | null;

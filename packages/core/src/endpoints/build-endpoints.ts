@@ -102,7 +102,7 @@ function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: ()
 /** Reports what the source has found. Returns whether that is nothing. */
 function checkSource(builder: EndpointBuilder): boolean {
   const { faults } = builder.routine;
-  for (const { code, line, message } of faults ?? []) builder.report('error', code, message, line);
+  for (const { severity = 'error', code, line, message } of faults ?? []) builder.report(severity, code, message, line);
   return faults === undefined;
 }
 

@@ -17,9 +17,8 @@ export function faultAt(text: string, at: number, code: string, message: string)
   const from = Math.max(0, column - shownCharacters);
   const shown = whole.slice(from, column + shownCharacters).replaceAll(/[\t\p{Cc}]/gu, ' ');
   const caret = `${' '.repeat(column - from)}^`;
-  return {
-    code,
-    line,
-    message: `column ${Array.from(whole.slice(0, column)).length + 1}: ${message}\n  ${shown}\n  ${caret}`,
-  };
+  // Another line could be taken for one of the file.
+  const oneLine = message.replaceAll(/\s+/g, ' ');
+  const number = Array.from(whole.slice(0, column)).length + 1;
+  return { code, line, message: `column ${number}: ${oneLine}\n  ${shown}\n  ${caret}` };
 }

@@ -1,4 +1,4 @@
-import { lstat, readFile, realpath } from 'node:fs/promises';
+import { lstat, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { glob } from 'tinyglobby';
 
@@ -7,6 +7,8 @@ export interface SqlFile {
   /** Below the folder, with `/`. */
   readonly path: string;
   readonly text: string;
+  /** The folders between that of its pattern and the file: `/admin`, or empty. */
+  readonly folder: string;
   /** Why the file cannot be an endpoint; null: it can. */
   readonly fault: string | null;
 }
@@ -21,6 +23,27 @@ const namePattern = /^[\p{L}\p{N}_.-]+$/u;
  * @throws RangeError for a pattern that leads out of the folder
  */
 export async function readFiles(folder: string, patterns: readonly string[]): Promise<readonly SqlFile[]> {
+  const { root, paths } = await listFiles(folder, patterns);
+  const bases = patterns.map(fixedFolder);
+  return Promise.all(paths.map((path) => readSqlFile(root, path, folderBelow(path, bases))));
+}
+
+/** Returns the time and size of each file, to find those that have changed. */
+export async function readVersions(folder: string, patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const { root, paths } = await listFiles(folder, patterns);
+  const versions = paths.map(async (path) => {
+    const { mtimeMs, size } = await stat(join(root, path)).catch(() => ({ mtimeMs: 0, size: 0 }));
+    return [path, `${mtimeMs} ${size}`] as const;
+  });
+  return new Map(await Promise.all(versions));
+}
+
+interface ListedFiles {
+  readonly root: string;
+  readonly paths: readonly string[];
+}
+
+async function listFiles(folder: string, patterns: readonly string[]): Promise<ListedFiles> {
   for (const pattern of patterns) requireInside(pattern);
   const root = await realpath(folder);
   const paths = await glob(patterns.map(toPattern), {
@@ -29,8 +52,20 @@ export async function readFiles(folder: string, patterns: readonly string[]): Pr
     followSymbolicLinks: false,
     expandDirectories: false,
   });
-  const sorted = paths.filter((path) => /\.sql$/i.test(path)).sort();
-  return Promise.all(sorted.map((path) => readSqlFile(root, path)));
+  return { root, paths: paths.filter((path) => /\.sql$/i.test(path)).toSorted() };
+}
+
+/** Returns the folders at the beginning of a pattern, which all its files have: `api/` of `api/**`. */
+function fixedFolder(pattern: string): string {
+  const fixed = /^[^*?{[(!]*/.exec(toPattern(pattern))![0];
+  return fixed.slice(0, fixed.lastIndexOf('/') + 1);
+}
+
+function folderBelow(path: string, bases: readonly string[]): string {
+  const longest = bases.filter((base) => path.startsWith(base)).toSorted((left, right) => right.length - left.length);
+  const below = path.slice((longest[0] ?? '').length);
+  const at = below.lastIndexOf('/');
+  return at === -1 ? '' : `/${below.slice(0, at)}`;
 }
 
 function toPattern(pattern: string): string {
@@ -44,10 +79,10 @@ function requireInside(pattern: string): void {
     );
 }
 
-async function readSqlFile(root: string, path: string): Promise<SqlFile> {
-  const faulty = (fault: string): SqlFile => ({ path, text: '', fault });
+async function readSqlFile(root: string, path: string, folder: string): Promise<SqlFile> {
+  const faulty = (fault: string): SqlFile => ({ path, folder, text: '', fault });
   const name = path.slice(path.lastIndexOf('/') + 1);
-  if (!namePattern.test(name))
+  if (!namePattern.test(name) || !/^[\p{L}\p{N}_./-]*$/u.test(folder))
     return faulty('the name of the file has characters that a path cannot contain; use letters, digits, "_" and "-"');
   try {
     const full = join(root, path);
@@ -55,7 +90,7 @@ async function readSqlFile(root: string, path: string): Promise<SqlFile> {
     if (!status.isFile()) return faulty('is a link or not a file, and is not read; replace it by the file itself');
     if (!(await realpath(full)).startsWith(root + sep)) return faulty('is outside of its folder, and is not read');
     if (status.size > maxBytes) return faulty(`has ${status.size} bytes; a file may have ${maxBytes}`);
-    return { path, ...decode(await readFile(full)) };
+    return { path, folder, ...decode(await readFile(full)) };
   } catch (error) {
     return faulty(`cannot be read (${(error as Error).message})`);
   }

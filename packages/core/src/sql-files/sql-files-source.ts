@@ -1,6 +1,6 @@
 import { describeFault } from '../validation/fault.ts';
 import type { Database } from '../postgres/port.ts';
-import type { Routine } from '../catalog/routine.ts';
+import type { Routine, RoutineFault } from '../catalog/routine.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { QueryBuilder, QuerySource } from '../ports/ports.ts';
 import { createFileQuery } from './file-query.ts';
@@ -8,12 +8,14 @@ import type { SqlFilesOptions } from './options.generated.ts';
 import { sqlFilesOptions } from './options.ts';
 import { parseFile } from './parse-file.ts';
 import { type NamedFile, type PreparedFile, prepareFiles } from './prepare-files.ts';
-import { readFiles, type SqlFile } from './read-files.ts';
+import { readFiles, readVersions, type SqlFile } from './read-files.ts';
 
 /** A source of endpoints whose queries are files. */
 export interface SqlFilesSource extends QuerySource {
   readonly name: string;
   read(database: Database): Promise<readonly Routine[]>;
+  /** Returns a text for each file that is another one after a change of the file, for hosts that watch them. */
+  readVersions(): Promise<ReadonlyMap<string, string>>;
 }
 
 /**
@@ -38,8 +40,10 @@ export function sqlFilesSource(options: SqlFilesOptions): SqlFilesSource {
         read.flatMap((file) => file.named ?? []),
       );
       prepared = new Map(all.map((file) => [file.routine.signature, file]));
-      return [...read.flatMap(({ faulty }) => faulty ?? []), ...all.map(({ routine }) => routine)];
+      const none = files.length === 0 ? [noMatch(patterns)] : [];
+      return [...none, ...read.flatMap(({ faulty }) => faulty ?? []), ...all.map(({ routine }) => routine)];
     },
+    readVersions: () => readVersions(folder, patterns),
     endpointsLoaded(endpoints: readonly Endpoint[]): void {
       for (const endpoint of endpoints) {
         const file = prepared.get(endpoint.id);
@@ -50,23 +54,27 @@ export function sqlFilesSource(options: SqlFilesOptions): SqlFilesSource {
   } satisfies SqlFilesSource);
 }
 
+function noMatch(patterns: readonly string[]): Routine {
+  const message = 'no SQL file matches; correct the pattern, or create the file';
+  return faultyRoutine(patterns.join(', '), 'none', { severity: 'warning', code: 'no-sql-file', line: null, message });
+}
+
 /** The file as an endpoint, or a routine that only has the fault of the file; neither for a file that is not an endpoint. */
 interface ReadFile {
   readonly named?: NamedFile;
   readonly faulty?: Routine;
 }
 
-function readFile({ path, text, fault }: SqlFile, folderPaths: boolean): ReadFile {
-  const at = path.lastIndexOf('/');
-  const name = path.slice(at + 1).replace(/\.sql$/i, '');
-  if (fault !== null) return { faulty: faultyRoutine(path, name, fault) };
+function readFile({ path, folder: below, text, fault }: SqlFile, folderPaths: boolean): ReadFile {
+  const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.sql$/i, '');
+  if (fault !== null) return { faulty: faultyRoutine(path, name, { code: 'sql-file', line: null, message: fault }) };
   const parsed = parseFile(text);
   if (parsed === null) return {};
-  const folder = folderPaths && at > 0 ? `/${path.slice(0, at).toLowerCase().replaceAll('_', '-')}` : '';
+  const folder = folderPaths ? below.toLowerCase().replaceAll('_', '-') : '';
   return { named: { path, name, folder, parsed } };
 }
 
-function faultyRoutine(path: string, name: string, message: string): Routine {
+function faultyRoutine(path: string, name: string, fault: RoutineFault): Routine {
   return {
     kind: 'function',
     schema: 'public',
@@ -80,6 +88,6 @@ function faultyRoutine(path: string, name: string, message: string): Routine {
     language: 'sql',
     comment: null,
     signature: path,
-    faults: [{ code: 'sql-file', line: null, message }],
+    faults: [fault],
   };
 }

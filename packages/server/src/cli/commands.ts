@@ -110,7 +110,8 @@ function waitForStop(
   gateway: Gateway,
   watch: CatalogWatch | null,
 ): Promise<void> {
-  const needsPolls = watch !== null && loaded.configuration.gateway.refreshOnNotify === null;
+  const { gateway: options, sqlFiles } = loaded.configuration;
+  const needsPolls = watch !== null && (options.refreshOnNotify === null || sqlFiles.length > 0);
   const isEnabled = (): boolean => worker?.state().leads ?? true;
   return needsPolls ? watch.poll(gateway, { stopSignal, isEnabled }) : whenAborted(stopSignal);
 }

@@ -29,8 +29,10 @@ export async function runGenerate({ task, lifecycle, loaded, reporter, process }
   const context: GenerateContext = { configuration, connectionString, workingDirectory, print };
   const isWatch = task.flags.has('watch');
   const { refreshOnNotify } = configuration.gateway;
-  const watch = isWatch && refreshOnNotify === null ? createWatch(process) : null;
+  const needsPolls = refreshOnNotify === null || configuration.sqlFiles.length > 0;
+  const watch = isWatch && needsPolls ? createWatch(process) : null;
   const gateway = await startGateway(lifecycle, configuration, connectionString, {
+    workingDirectory,
     observer: diagnosticPrinter(process),
     readDefinitions: needsDefinitions(configuration),
     refreshOnNotify: isWatch ? refreshOnNotify : null,

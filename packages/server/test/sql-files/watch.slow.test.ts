@@ -1,0 +1,50 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freshDatabase } from '@pgway/testing';
+import { expect, onTestFinished, test } from 'vitest';
+import { run } from '../../src/cli/run.ts';
+import { folderWith } from '../support/folder.ts';
+import { createTestProcess } from '../support/process-context.ts';
+
+async function watch(args: readonly string[]): Promise<{
+  readonly folder: string;
+  readonly until: (text: string) => Promise<unknown>;
+}> {
+  const database = await freshDatabase('create table film (film_id int primary key, title text not null);');
+  onTestFinished(() => database.drop());
+  const { connectionString } = database;
+  const folder = await folderWith({
+    'pgway.json': { connectionString, port: 0, sqlFiles: 'api/*.sql', typescriptClient: { filePath: 'client.ts' } },
+    'api/films.sql': '-- HTTP\nselect title from film',
+  });
+  const streams = createTestProcess(folder);
+  const ended = run(args, {}, streams);
+  onTestFinished(async () => {
+    streams.sendStop('forced');
+    expect(await ended).toBe(0);
+  });
+  await Promise.race([streams.until('Ctrl-C'), ended]);
+  return { folder, until: (text) => streams.until(text) };
+}
+
+test('with --watch, a saved file is live, and the terminal shows what has changed', async () => {
+  const { folder, until } = await watch(['--watch']);
+  await writeFile(join(folder, 'api/films.sql'), '-- HTTP\nselect film_id, title from film');
+  await until('changed file api/films.sql');
+  await until('changed GET /api/films (api/films.sql)');
+  await writeFile(join(folder, 'api/added.sql'), '-- HTTP\nselect 1');
+  await until('added GET /api/added (api/added.sql)');
+  await rm(join(folder, 'api/added.sql'));
+  await until('removed GET /api/added (api/added.sql)');
+});
+
+test('with generate --watch, the client is written again', async () => {
+  const { folder } = await watch(['generate', '--watch']);
+  await mkdir(join(folder, 'api'), { recursive: true });
+  await writeFile(
+    join(folder, 'api/counted.sql'),
+    '-- HTTP\n-- single\nselect count(*) as films from film where title = :title',
+  );
+  const read = (): Promise<string> => readFile(join(folder, 'client.ts'), 'utf8').catch(() => '');
+  await expect.poll(read).toMatch(/counted/);
+});
