@@ -1,8 +1,9 @@
 /** `pgway --watch`: reloads the catalog when it changes, and prints the changes of endpoints. */
 import { setTimeout } from 'node:timers/promises';
-import { type Endpoint, type EndpointSource, type Gateway, type SqlFilesSource, StartError } from '@pgway/core';
+import { type Endpoint, type EndpointSource, type Gateway, StartError } from '@pgway/core';
 import type { CommandOptions } from '../gateway-options.ts';
 import { errorMessage } from '../expected-error.ts';
+import { createFileWatch } from './file-watch.ts';
 
 type Database = Parameters<EndpointSource['read']>[0];
 
@@ -59,20 +60,18 @@ export function createCatalogWatch(print: (line: string) => void): CatalogWatch 
   let database: Database | null = null;
   let loaded = '';
   let previous: ReadonlyMap<string, Endpoint> | null = null;
-  let readVersions: SqlFilesSource['readVersions'] | null = null;
-  let versions: ReadonlyMap<string, string> = new Map();
+  const files = createFileWatch(print);
   const errors = createErrorPrinter(print);
 
   /** The fingerprint is read before the sources: a change during a load is found by the next poll. */
   const wrapSources = (sources: EndpointSource[]): void => {
     let reading: Promise<string> | null = null;
     for (const [index, source] of sources.entries()) {
-      if (hasFiles(source)) ({ readVersions } = source);
       const read: EndpointSource['read'] = async (main, options) => {
         database = main;
         reading ??= readFingerprint(main);
         loaded = await reading;
-        if (hasFiles(source)) versions = await source.readVersions();
+        await files.beforeRead(source);
         return source.read(main, options);
       };
       sources[index] = { ...source, read };
@@ -90,23 +89,12 @@ export function createCatalogWatch(print: (line: string) => void): CatalogWatch 
     }
   };
 
-  const checkFiles = async (gateway: Gateway): Promise<void> => {
+  const checkAll = async (gateway: Gateway, turn: number): Promise<void> => {
     try {
-      const current = await readVersions!();
-      const changes = describeFileChanges(versions, current);
-      if (changes.length === 0) return;
-      for (const line of changes) print(line);
-      // The load reads the versions again. When it fails, the same change is not loaded again.
-      versions = current;
-      await gateway.refresh();
-      errors.clear();
+      if (await files.hasChanged()) await gateway.refresh();
     } catch (error) {
       errors.print(error);
     }
-  };
-
-  const checkAll = async (gateway: Gateway, turn: number): Promise<void> => {
-    if (readVersions !== null) await checkFiles(gateway);
     if ((turn * filePollIntervalMs) % pollIntervalMs === 0) await checkOnce(gateway);
   };
 
@@ -124,23 +112,6 @@ export function createCatalogWatch(print: (line: string) => void): CatalogWatch 
       }
     },
   };
-}
-
-function hasFiles(source: EndpointSource): source is SqlFilesSource {
-  return 'readVersions' in source;
-}
-
-function describeFileChanges(
-  before: ReadonlyMap<string, string>,
-  after: ReadonlyMap<string, string>,
-): readonly string[] {
-  return [
-    ...[...before.keys()].flatMap((path) => (after.has(path) ? [] : [`removed file ${path}`])),
-    ...[...after].flatMap(([path, version]) => {
-      if (!before.has(path)) return [`added file ${path}`];
-      return before.get(path) === version ? [] : [`changed file ${path}`];
-    }),
-  ];
 }
 
 function describeChanges(
