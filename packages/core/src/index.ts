@@ -250,3 +250,6 @@ export type { CrudOptions, CrudType, ListingLimits } from './tables/crud-options
 export { crudSource, type CrudSource } from './tables/crud-source.ts';
 export type { LogOptions } from './logging/options.ts';
 export { OptionsError, StartError } from './gateway/start-error.ts';
+
+export type { SqlFilesOptions } from './sql-files/options.ts';
+export { sqlFilesSource, type SqlFilesSource } from './sql-files/sql-files-source.ts';

@@ -139,4 +139,5 @@ export { listRoutines, readTables, resolveFilters } from './tables/read-tables.t
 export { tablesSql } from './tables/tables.sql.ts';
 export { viewEntriesSql } from './tables/view-entries.sql.ts';
 export { type CsvRecord, MalformedCsv, readCsv } from './uploads/csv-reader.ts';
+export { sqlFilesOptions } from './sql-files/options.ts';
 export { csvUploadOptions, defaultUploadHandlerOptions, fileSystemUploadOptions } from './uploads/options.ts';

@@ -40,6 +40,10 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
       modules: ['postgres', 'http', 'validation', 'catalog', 'endpoints', 'ports'],
       packages: [],
     },
+    'sql-files': {
+      modules: ['postgres', 'validation', 'catalog', 'endpoints', 'ports'],
+      packages: ['node', 'tinyglobby'],
+    },
     logging: { modules: ['validation', 'endpoints', 'ports'], packages: [] },
     gateway: {
       modules: [
@@ -68,6 +72,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
         'postgres',
         'catalog',
         'tables',
+        'sql-files',
         'http',
         'validation',
         'endpoints',
@@ -97,6 +102,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
         'cache',
         'rate-limits',
         'tables',
+        'sql-files',
         'uploads',
         'logging',
         'gateway',

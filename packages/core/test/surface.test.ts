@@ -34,6 +34,7 @@ test('the names that a host can import', () => {
     'memorySessions',
     'onBodyRead',
     'rateLimiter',
+    'sqlFilesSource',
     'uninstallIdempotency',
   ]);
 });

@@ -1,5 +1,5 @@
 /** The options of the gateway from the sections of the configuration. */
-import { type CrudOptions, crudSource, type EndpointSource, type GatewayOptions } from '@pgway/core';
+import { type CrudOptions, crudSource, type EndpointSource, type GatewayOptions, sqlFilesSource } from '@pgway/core';
 import { type PostgrestOptions, postgrestSource, type PostgrestSourceOptions } from '@pgway/postgrest';
 import { postgrestSourceOptions } from '@pgway/postgrest/internal';
 import { redisBroadcast, redisCache } from '@pgway/redis';
@@ -23,6 +23,8 @@ export type CommandOptions = Pick<
 > & {
   /** May replace sources, after all of them are in the list. */
   readonly wrapSources?: (sources: EndpointSource[]) => void;
+  /** The folder that relative paths begin at. Absent: that of the process. */
+  readonly workingDirectory?: string;
   /** Of a worker. */
   readonly shared?: SharedServices;
 };
@@ -30,7 +32,7 @@ export type CommandOptions = Pick<
 export async function gatewayOptions(
   configuration: Configuration,
   connectionString: string,
-  { wrapSources, shared, ...commandOptions }: CommandOptions,
+  { wrapSources, shared, workingDirectory, ...commandOptions }: CommandOptions,
 ): Promise<GatewayOptions> {
   const { gateway, crud, idempotency, readReplicas } = configuration;
   const { nameConverter, traceContext, ...options } = gateway;
@@ -51,6 +53,7 @@ export async function gatewayOptions(
     ...(shared === undefined ? {} : sharedOptions(configuration, shared)),
     sourcesCreated: (sources) => {
       addTableSource(sources, crud, gateway.commentsMode);
+      addFileSource(sources, configuration, workingDirectory);
       wrapSources?.(sources);
     },
   };
@@ -92,6 +95,16 @@ function eventsOptions({ events }: Configuration): NonNullable<GatewayOptions['e
 function cacheOptions({ gateway, redisCache: options }: Configuration): Pick<GatewayOptions, 'defaultRoutineCache'> {
   const { url } = options;
   return url === null || !gateway.cacheEnabled ? {} : { defaultRoutineCache: redisCache({ ...options, url }) };
+}
+
+/** Adds the SQL files, of which each pattern has a folder of its own. */
+function addFileSource(
+  sources: EndpointSource[],
+  { sqlFiles, sqlFilesFolders }: Configuration,
+  folder: string = '.',
+): void {
+  const files = typeof sqlFiles === 'string' ? [sqlFiles] : sqlFiles;
+  if (files.length > 0) sources.push(sqlFilesSource({ files, folder, folderPaths: sqlFilesFolders }));
 }
 
 /** Adds tables and views to the sources, or replaces the routines with them. Without a setting, their comment opts in. */

@@ -70,12 +70,24 @@ export interface DefaultRoute {
   readonly urlPattern: string;
 }
 
+/** A mistake in the source of a routine. */
+export interface RoutineFault {
+  /** Absent: an error. */
+  readonly severity?: 'warning';
+  readonly code: string;
+  /** The line, from 1; null for the whole routine. */
+  readonly line: number | null;
+  readonly message: string;
+}
+
 export interface Routine {
   /** The name of its source; the gateway sets it. */
   readonly source?: string;
   readonly kind: 'function' | 'procedure' | RelationKind;
   /** Overrides the route that kind, name and volatility imply. */
   readonly route?: DefaultRoute;
+  /** A part of the path of its endpoint, before the name: `/admin`. Absent: none. */
+  readonly folder?: string;
   /** Overrides the tags that kind and volatility imply. */
   readonly tags?: readonly string[];
   /** Overrides the option of the host. */
@@ -106,6 +118,8 @@ export interface Routine {
   readonly signature: string;
   /** The SQL of every call, when it is not a call of the routine. Its effects on the session are read from it. */
   readonly statement?: string;
+  /** What keeps the routine from being called, as its source has found it; it is reported and not published. */
+  readonly faults?: readonly RoutineFault[];
   /** The CREATE statement, when the source was asked for it. */
   readonly definition?: string;
 }

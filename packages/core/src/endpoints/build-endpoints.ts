@@ -94,7 +94,16 @@ function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: ()
   if (!isPublished) builder.diagnostics.length = 0;
   if (!builder.hasHttpAnnotation) builder.diagnostics.push(...builder.hints);
   if (!isPublished || !builder.overrides.enabled) return null;
-  return checkTypes(builder) ? reportIdempotency(builder, assembleEndpoint(builder, names, known)) : null;
+  return checkSource(builder) && checkTypes(builder)
+    ? reportIdempotency(builder, assembleEndpoint(builder, names, known))
+    : null;
+}
+
+/** Reports what the source has found. Returns whether that is nothing. */
+function checkSource(builder: EndpointBuilder): boolean {
+  const { faults } = builder.routine;
+  for (const { severity = 'error', code, line, message } of faults ?? []) builder.report(severity, code, message, line);
+  return faults === undefined;
 }
 
 function reportIdempotency(builder: EndpointBuilder, endpoint: Endpoint): Endpoint {

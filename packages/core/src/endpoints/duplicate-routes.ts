@@ -29,8 +29,14 @@ function areOverloads(one: Endpoint, other: Endpoint): boolean {
     other.table === null &&
     one.schema === other.schema &&
     one.name === other.name &&
-    one.id !== other.id
+    one.id !== other.id &&
+    routineOf(one) === routineOf(other)
   );
+}
+
+/** Returns the signature without parameters. Two files may have one name, but each is a routine of its own. */
+function routineOf({ id }: Endpoint): string {
+  return id.split('(', 1)[0]!;
 }
 
 /** Returns whether both endpoints read parameters from the same place, as a request is parsed before an overload is selected. */

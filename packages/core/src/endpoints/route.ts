@@ -44,9 +44,10 @@ function resolveMethod({ routine, options, overrides }: EndpointBuilder): Method
 }
 
 function generatePath(routine: Routine, options: EndpointOptions): string {
-  const { schema, name, signature } = routine;
-  const { urlPathBuilder, urlPathPrefix } = options;
-  const path = callNameOption('urlPathBuilder', signature, () => urlPathBuilder({ schema, name }, urlPathPrefix ?? ''));
+  const { schema, name, signature, folder = '' } = routine;
+  const { urlPathBuilder } = options;
+  const prefix = (options.urlPathPrefix ?? '') + folder;
+  const path = callNameOption('urlPathBuilder', signature, () => urlPathBuilder({ schema, name }, prefix));
   return path.startsWith('/') ? path : `/${path}`;
 }
 

@@ -222,6 +222,8 @@ export interface Query extends Partial<Omit<QueryStatement, 'sql'>>, Pick<QueryS
   readonly planCacheMode?: 'auto';
   /** Runs before the statement in the same transaction. The values of its one row are response headers; NULL: no header. */
   readonly headerQuery?: QueryStatement & { readonly names: readonly string[] };
+  /** Statements that run before it in the same transaction and round trip. Their rows are discarded. */
+  readonly earlier?: readonly QueryStatement[];
   /** The response if the statement returns no row. The statement must return a row for each affected one, even without a result. */
   readonly noRowProblem?: Problem;
   /** Makes the response from the only row of the statement. Absent: the result of the endpoint decides. */

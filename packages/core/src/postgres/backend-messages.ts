@@ -23,8 +23,9 @@ export function handleResponseMessage(request: PipelinedRequest, type: number, c
     case 0x43: // CommandComplete
     case 0x49: // EmptyQueryResponse
       return request.statementComplete();
-    case 0x33: // CloseComplete
     case 0x74: // ParameterDescription
+      return request.parameterDescription(() => parameterTypes(chunk, start));
+    case 0x33: // CloseComplete
     case 0x48: // CopyOutResponse
     case 0x64: // CopyData
     case 0x63: // CopyDone
@@ -37,6 +38,11 @@ export function handleResponseMessage(request: PipelinedRequest, type: number, c
 /** Between requests, only the CloseComplete of an evicted statement may arrive. */
 export function checkUnsolicitedMessage(type: number): void {
   if (type !== 0x33) throw new ProtocolViolation(`an unexpected message of type ${type}`);
+}
+
+/** Returns the type OID of each parameter of a ParameterDescription whose body begins at `start`. */
+function parameterTypes(chunk: Buffer, start: number): readonly number[] {
+  return Array.from({ length: chunk.readUInt16BE(start) }, (_, index) => chunk.readUInt32BE(start + 2 + index * 4));
 }
 
 /** Returns the type OID of each column of a RowDescription whose body begins at `start`. */

@@ -161,7 +161,17 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     return this.steps[this.step]?.rows ?? null;
   }
 
+  override parameterDescription(readTypes: () => readonly number[]): void {
+    this.steps[this.step]?.describes?.parameters(readTypes());
+  }
+
   override rowDescription(types: readonly number[], readNames: () => readonly string[]): void {
+    const describes = this.steps[this.step]?.describes;
+    if (describes !== undefined) {
+      this.assertPhase('bind', 'RowDescription');
+      describes.columns(types, readNames());
+      return this.startStep(this.step + 1);
+    }
     super.rowDescription(types, readNames);
     this.rows?.columns?.(types);
   }

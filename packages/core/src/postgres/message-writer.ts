@@ -104,8 +104,12 @@ export class MessageWriter {
   writeSteps(steps: readonly Step[]): void {
     const before = this.#length;
     try {
-      for (const { statement, values } of steps) {
+      for (const { statement, values, describes } of steps) {
         if (statement.name === '') this.parse('', this.routines?.textOf(statement) ?? statement.sql, statement.types);
+        if (describes !== undefined) {
+          this.describe('');
+          continue;
+        }
         this.bind(statement.name, values, statement.binary);
         if (statement.name === '') this.describe('');
         this.execute();

@@ -147,6 +147,11 @@ export abstract class PipelinedRequest {
     this.phase = 'execute';
   }
 
+  /** ParameterDescription. Only a step that describes its statement reads it. */
+  parameterDescription(_readTypes: () => readonly number[]): void {
+    // The types of a prepared statement are those that its text implies.
+  }
+
   /** RowDescription or NoData, with the type OIDs of the result columns. */
   rowDescription(types: readonly number[], readNames: () => readonly string[]): void {
     const statement = this.statement();

@@ -72,6 +72,16 @@ export interface Step {
   readonly rows?: RowSink;
   /** Tells the step from the others of its call: an error of the step has it. */
   readonly label?: string;
+  /** The unnamed statement of the step is parsed and described, and not run. */
+  readonly describes?: StatementDescription;
+}
+
+/** Receives what PostgreSQL says of a statement that it has parsed. */
+export interface StatementDescription {
+  /** The type OIDs of `$1`, `$2`, … */
+  parameters(types: readonly number[]): void;
+  /** The columns of its rows; empty for a statement without rows. */
+  columns(types: readonly number[], names: readonly string[]): void;
 }
 
 /** The plans of a call, and the receiver of its times. */

@@ -22,6 +22,8 @@ export interface BoundStatement {
 export interface ExecutableCall extends InjectedCall, BoundStatement {
   /** Runs before the statement; its row holds the values of the response headers `names`. */
   readonly headerQuery: (BoundStatement & { readonly names: readonly string[] }) | null;
+  /** Statements that run before it, and whose rows are discarded. Absent: none. */
+  readonly earlier?: readonly BoundStatement[] | undefined;
   /** The problem to respond with when the statement returns no row; null: an empty result is fine. */
   readonly noRowProblem: Problem | null;
   /** Makes the response from the row of the statement; null: the result of the endpoint decides. */
@@ -41,6 +43,7 @@ export function buildQuery(call: InjectedCall): ExecutableCall {
     arguments: values,
     valueSources: parameters,
     headerQuery: null,
+    earlier: undefined,
     noRowProblem: null,
     rowResponse: null,
   };
@@ -74,6 +77,7 @@ export async function buildCustomQuery(
     arguments: query.values ?? values,
     valueSources: query.valueSources ?? (query.values === undefined ? parameters : []),
     headerQuery: buildHeaderQuery(query, call),
+    earlier: query.earlier === undefined ? undefined : buildEarlier(query.earlier, call),
     noRowProblem: query.noRowProblem ?? null,
     rowResponse: query.rowResponse ?? null,
   };
@@ -86,6 +90,14 @@ function addSettings(
 ): InjectedCall['settings'] {
   const all = settings === undefined ? own : [...own, ...settings];
   return planCacheMode === undefined || !forcesGenericPlans ? all : [...all, ['plan_cache_mode', planCacheMode]];
+}
+
+function buildEarlier(earlier: NonNullable<Query['earlier']>, { candidate }: InjectedCall): readonly BoundStatement[] {
+  return earlier.map((query) => ({
+    statement: candidate.customStatement(query, undefined),
+    arguments: query.values,
+    valueSources: query.valueSources,
+  }));
 }
 
 function buildHeaderQuery({ headerQuery }: Query, { candidate }: InjectedCall): ExecutableCall['headerQuery'] {

@@ -14,6 +14,7 @@ import { transactionSettings } from './trace-context.ts';
  * - `claim`: claims an idempotency key
  * - `privileges`: checks the privileges of the statement, whose stored response is sent
  * - `headers`: the query of response headers
+ * - `earlier`: a statement before the one of the call
  * - `clock`: reads the clock of the server, before and after a statement that is measured
  * - `statement`: the statement of the call
  * - `response-settings`: reads what the statement has set for the response
@@ -25,6 +26,7 @@ export type StepLabel =
   | 'claim'
   | 'privileges'
   | 'headers'
+  | 'earlier'
   | 'clock'
   | 'statement'
   | 'response-settings'
@@ -49,7 +51,8 @@ export function buildSteps(call: ExecutableCall, run: Run, options: StepOptions)
   const step: LabelledStep = { statement: call.statement, values: call.arguments, rows, label: 'statement' };
   const settings = transactionSettings(call, run.traceparent);
   if (trial !== null) return measuredSteps(step, settings, trial);
-  const before = stepsBefore(call.headerQuery, guard, headerRow);
+  const own = stepsBefore(call.headerQuery, guard, headerRow);
+  const before = call.earlier === undefined ? own : [...own, ...call.earlier.map(earlierStep)];
   if (settings.length === 0 && before.length === 0 && invalidation === null) return [step];
   const steps = [
     ...before,
@@ -83,6 +86,7 @@ export function statementOf(call: ExecutableCall, label: string | null): BoundSt
     case 'headers':
       return call.headerQuery;
     case 'statement':
+    case 'earlier':
     case 'privileges':
       return call;
     default:
@@ -120,6 +124,10 @@ function stepsBefore(
   const { statement, arguments: values } = headerQuery;
   const header: LabelledStep = { statement, values, rows: headerRow!, label: 'headers' };
   return guard === null ? [header] : [guardStep(guard), header];
+}
+
+function earlierStep({ statement, arguments: values }: BoundStatement): LabelledStep {
+  return { statement, values, label: 'earlier' };
 }
 
 function guardStep({ step, isOfReplay }: CallGuard): LabelledStep {

@@ -35,6 +35,7 @@ export async function readExplanations({
     const gateway = await openGateway({
       ...(await gatewayOptions(described, '', {
         strict: false,
+        workingDirectory: process.workingDirectory,
         observer: () => {},
         endpointsExplained: (all) => void explanations.push(...all),
         endpointCreateHandlers: [(endpoints) => servedDiagnostics(endpoints, configuration)],

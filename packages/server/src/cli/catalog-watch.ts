@@ -3,10 +3,13 @@ import { setTimeout } from 'node:timers/promises';
 import { type Endpoint, type EndpointSource, type Gateway, StartError } from '@pgway/core';
 import type { CommandOptions } from '../gateway-options.ts';
 import { errorMessage } from '../expected-error.ts';
+import { createFileWatch } from './file-watch.ts';
 
 type Database = Parameters<EndpointSource['read']>[0];
 
 const pollIntervalMs = 1000;
+/** Files are looked at more often: their author waits for the result. */
+const filePollIntervalMs = 250;
 
 /**
  * Sums the transaction ids that wrote the rows of the catalog: each new, changed or removed row changes a sum or a count. Leaves out
@@ -57,6 +60,7 @@ export function createCatalogWatch(print: (line: string) => void): CatalogWatch 
   let database: Database | null = null;
   let loaded = '';
   let previous: ReadonlyMap<string, Endpoint> | null = null;
+  const files = createFileWatch(print);
   const errors = createErrorPrinter(print);
 
   /** The fingerprint is read before the sources: a change during a load is found by the next poll. */
@@ -67,6 +71,7 @@ export function createCatalogWatch(print: (line: string) => void): CatalogWatch 
         database = main;
         reading ??= readFingerprint(main);
         loaded = await reading;
+        await files.beforeRead(source);
         return source.read(main, options);
       };
       sources[index] = { ...source, read };
@@ -84,6 +89,15 @@ export function createCatalogWatch(print: (line: string) => void): CatalogWatch 
     }
   };
 
+  const checkAll = async (gateway: Gateway, turn: number): Promise<void> => {
+    try {
+      if (await files.hasChanged()) await gateway.refresh();
+    } catch (error) {
+      errors.print(error);
+    }
+    if ((turn * filePollIntervalMs) % pollIntervalMs === 0) await checkOnce(gateway);
+  };
+
   return {
     options: { wrapSources },
     compare: (endpoints) => {
@@ -92,9 +106,9 @@ export function createCatalogWatch(print: (line: string) => void): CatalogWatch 
       previous = current;
     },
     poll: async (gateway, { stopSignal, isEnabled = () => true }) => {
-      while (!stopSignal.aborted) {
-        await setTimeout(pollIntervalMs, undefined, { signal: stopSignal }).catch(() => {});
-        if (!stopSignal.aborted && isEnabled()) await checkOnce(gateway);
+      for (let turn = 1; !stopSignal.aborted; turn++) {
+        await setTimeout(filePollIntervalMs, undefined, { signal: stopSignal }).catch(() => {});
+        if (!stopSignal.aborted && isEnabled()) await checkAll(gateway, turn);
       }
     },
   };

@@ -18,7 +18,7 @@ import type { CommandContext, Task, WorkerPart } from './command-context.ts';
 import { runEndpoints } from './endpoints-command.ts';
 import { type CatalogWatch, createCatalogWatch } from './catalog-watch.ts';
 import { errorMessage } from '../expected-error.ts';
-import { runGenerate } from './generate-command.ts';
+import { needsPolls, runGenerate } from './generate-command.ts';
 import { runInstall } from './install/install-command.ts';
 import { openGateway, type OpenedGateway } from './open-gateway.ts';
 import { unreachableEndpoints } from './unreachable-endpoints.ts';
@@ -110,9 +110,9 @@ function waitForStop(
   gateway: Gateway,
   watch: CatalogWatch | null,
 ): Promise<void> {
-  const needsPolls = watch !== null && loaded.configuration.gateway.refreshOnNotify === null;
   const isEnabled = (): boolean => worker?.state().leads ?? true;
-  return needsPolls ? watch.poll(gateway, { stopSignal, isEnabled }) : whenAborted(stopSignal);
+  const polls = watch !== null && needsPolls(loaded.configuration);
+  return polls ? watch.poll(gateway, { stopSignal, isEnabled }) : whenAborted(stopSignal);
 }
 
 /** One process has no others that could serve meanwhile: it reads the endpoints again, and keeps its configuration. */

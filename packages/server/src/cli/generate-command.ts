@@ -1,5 +1,6 @@
 import type { Gateway, Observer } from '@pgway/core';
 import { ConfigurationError } from '../config/configuration-error.ts';
+import type { Configuration } from '../config/schema.ts';
 import { fileDiagnostics, needsDefinitions, writesFiles } from '../generated-files.ts';
 import { whenAborted } from '../lifecycle.ts';
 import { startDatabase, startGateway } from '../start.ts';
@@ -29,8 +30,9 @@ export async function runGenerate({ task, lifecycle, loaded, reporter, process }
   const context: GenerateContext = { configuration, connectionString, workingDirectory, print };
   const isWatch = task.flags.has('watch');
   const { refreshOnNotify } = configuration.gateway;
-  const watch = isWatch && refreshOnNotify === null ? createWatch(process) : null;
+  const watch = isWatch && needsPolls(configuration) ? createWatch(process) : null;
   const gateway = await startGateway(lifecycle, configuration, connectionString, {
+    workingDirectory,
     observer: diagnosticPrinter(process),
     readDefinitions: needsDefinitions(configuration),
     refreshOnNotify: isWatch ? refreshOnNotify : null,
@@ -49,6 +51,11 @@ export async function runGenerate({ task, lifecycle, loaded, reporter, process }
   const { stopSignal } = lifecycle;
   await (watch === null ? whenAborted(stopSignal) : watch.poll(gateway, { stopSignal }));
   return 0;
+}
+
+/** Notifications tell of changes of the database, but not of files. */
+export function needsPolls({ gateway, sqlFiles }: Configuration): boolean {
+  return gateway.refreshOnNotify === null || sqlFiles.length > 0;
 }
 
 /** Errors are lines of the standard error; the files are the output. */

@@ -19,5 +19,8 @@ export async function openGateway(
     worker?.connectionString ?? (await startDatabase(lifecycle, configuration, { workingDirectory, progress }));
   await openLogDatabases(lifecycle, reporter.outputs, connectionString);
   warnWithoutAuthentication(configuration, options.observer);
-  return { gateway: await startGateway(lifecycle, configuration, connectionString, options), connectionString };
+  return {
+    gateway: await startGateway(lifecycle, configuration, connectionString, { workingDirectory, ...options }),
+    connectionString,
+  };
 }

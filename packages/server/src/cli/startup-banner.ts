@@ -36,9 +36,10 @@ function tableLines(endpoints: readonly Endpoint[], columns: number): readonly s
   return endpointTable(sorted, columns);
 }
 
-/** Returns `error library.lend(_book_id integer), line 2: …`. */
-export function diagnosticLine({ severity, routine, line, message }: Diagnostic): string {
-  return escapeControlCharacters(`${severity} ${routine}${line === null ? '' : `, line ${line}`}: ${message}`);
+/** Returns `error library.lend(_book_id integer), line 2: …`; below it, the line of an SQL file with a caret. */
+export function diagnosticLine({ severity, routine, line, code, message }: Diagnostic): string {
+  const text = `${severity} ${routine}${line === null ? '' : `, line ${line}`}: ${message}`;
+  return code === 'sql-file' ? text.split('\n').map(escapeControlCharacters).join('\n') : escapeControlCharacters(text);
 }
 
 function compare(left: string, right: string): number {

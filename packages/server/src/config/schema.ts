@@ -5,6 +5,7 @@ import {
   arrayOf,
   integer,
   matching,
+  nonEmptyString,
   nullable,
   oneOf,
   option,
@@ -121,6 +122,15 @@ export const configurationSchema = section('The database, and the address to lis
   readReplicas: readReplicasSection,
   gateway: gatewaySection,
   crud: crudSection,
+  sqlFiles: option(
+    union(arrayOf(nonEmptyString), nonEmptyString),
+    [],
+    'SQL files that are endpoints, as patterns below the working directory: `api/**/*.sql`, or a list. A file needs an `HTTP` line in its comments; `*.test.sql` is never an endpoint.',
+  ),
+  sqlFilesFolders: flag(
+    false,
+    'Whether the folders of SQL files, behind the one that all of a pattern have, are part of the paths of their endpoints: `/api/admin/users` for `api/admin/users.sql` of `api/**/*.sql`.',
+  ),
   tenant: tenantSection,
   events: eventsSection,
   redisCache: redisCacheSection,

@@ -147,6 +147,7 @@ export class Stage {
       case 'file':
         await mkdir(dirname(join(this.#folder, step.name)), { recursive: true });
         await writeFile(join(this.#folder, step.name), await contentOf(step.content));
+        this.#stale = true;
         return '';
       case 'config':
         await this.#configure(this.#withRealNames(step.text));
@@ -194,7 +195,9 @@ export class Stage {
     if (this.#served === null) {
       const { configuration } = await this.#load();
       const lifecycle = new Lifecycle();
-      const gateway = await startGateway(lifecycle, configuration, this.#database.connectionString, {});
+      const gateway = await startGateway(lifecycle, configuration, this.#database.connectionString, {
+        workingDirectory: this.#folder,
+      });
       const documents = createApiDocsHandler(configuration, this.#database.connectionString);
       const tools = createMcpHandler(configuration, gateway, (error) => {
         throw error;

@@ -13,8 +13,8 @@ interface StatementChoice {
 }
 
 /** A trial is one statement, whose rows are the response. */
-function canTryCustomQuery({ headerQuery, noRowProblem, rowResponse, settings }: ExecutableCall): boolean {
-  const isPlain = headerQuery === null && noRowProblem === null && rowResponse === null;
+function canTryCustomQuery({ headerQuery, earlier, noRowProblem, rowResponse, settings }: ExecutableCall): boolean {
+  const isPlain = headerQuery === null && earlier === undefined && noRowProblem === null && rowResponse === null;
   return isPlain && settings.every(([name]) => name !== 'plan_cache_mode');
 }
 

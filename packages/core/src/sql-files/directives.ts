@@ -1,0 +1,202 @@
+import { nearestName } from '../validation/suggestion.ts';
+import type { FileComment } from './scan.ts';
+
+/** What the comments of a file say of a parameter. */
+export interface ParameterDirective {
+  /** The name in the statement: `first_name` or `$1`. */
+  readonly name: string;
+  /** The public name of `$1`. */
+  rename?: string;
+  /** The type in SQL. */
+  type?: string;
+  /** The default in PostgreSQL's text format; null: NULL. */
+  default?: string | null;
+  /** The name of the claim that the value is taken from. */
+  claim?: string;
+  /** Whether no statement needs to use it. */
+  isDefined?: true;
+  readonly line: number;
+}
+
+/** What the comments of a file say of one statement. */
+export interface StatementDirective {
+  name?: string;
+  isSingle?: true;
+  isSkipped?: true;
+}
+
+export interface Directives {
+  /** By the name in the statement. */
+  readonly parameters: ReadonlyMap<string, ParameterDirective>;
+  readonly statements: ReadonlyMap<number, StatementDirective>;
+  readonly isVoid: boolean;
+  /** Whether the response is the result of the last statement alone. */
+  readonly isLast: boolean;
+  /** The lines of the file that are left for the annotations of endpoints, without those that were read here. */
+  readonly comment: string;
+  readonly faults: readonly { readonly line: number; readonly message: string }[];
+}
+
+interface Reading {
+  readonly parameters: Map<string, ParameterDirective>;
+  readonly statements: Map<number, StatementDirective>;
+  readonly names: ReadonlySet<string>;
+  readonly faults: { readonly line: number; readonly message: string }[];
+  isVoid: boolean;
+  isLast: boolean;
+}
+
+/** Reads the comments. @param names the parameters of the statements */
+export function readDirectives(comments: readonly FileComment[], names: ReadonlySet<string>): Directives {
+  const reading: Reading = {
+    parameters: new Map(),
+    statements: new Map(),
+    names,
+    faults: [],
+    isVoid: false,
+    isLast: false,
+  };
+  const lines: string[] = [];
+  for (const comment of comments) {
+    if (comment.isInside && !comment.text.startsWith('@')) continue;
+    const text = readLine(reading, comment);
+    if (text === null) continue;
+    while (lines.length < comment.line) lines.push('');
+    const before = lines[comment.line - 1]!;
+    lines[comment.line - 1] = before === '' ? text : `${before} ${text}`;
+  }
+  return { ...reading, comment: lines.join('\n') };
+}
+
+const typeName =
+  /^(?:"[^"]+"|[a-z_][\w$]*)(?:\.(?:"[^"]+"|[a-z_][\w$]*))?(?: (?:varying|precision|with time zone|without time zone))?(?:\(\d+(?:, ?\d+)?\))?(?:\[\])*$/i;
+
+/** Returns null for a line that was read, or else the text for the annotations of endpoints. */
+function readLine(reading: Reading, comment: FileComment): string | null {
+  const text = comment.text.replace(/^@\s*/, '').trim();
+  const [keyword = '', ...rest] = text.split(/\s+/);
+  const word = keyword.toLowerCase();
+  if (rest.length === 0 && readFlag(reading, word, comment)) return null;
+  switch (word) {
+    case 'param':
+    case 'parameter':
+      return readParameter(reading, text.slice(keyword.length).trim(), comment)
+        ? claimLine(reading, rest)
+        : comment.text;
+    case 'define_param':
+      return defineParameter(reading, rest, comment);
+    case 'result':
+      return readResult(reading, rest, comment);
+    default:
+      return comment.text;
+  }
+}
+
+/** Reads a line of one word. */
+function readFlag(reading: Reading, word: string, comment: FileComment): boolean {
+  if (word === 'void') reading.isVoid = true;
+  else if (word === 'single') statementOf(reading, comment).isSingle = true;
+  else if (word === 'skip') statementOf(reading, comment).isSkipped = true;
+  else return false;
+  return true;
+}
+
+/** The gateway passes all claims; the query selects one of them. */
+function claimLine({ parameters }: Reading, [name = '']: readonly string[]): string | null {
+  return parameters.get(name)?.claim === undefined ? null : `param ${name} is user_claims`;
+}
+
+function statementOf({ statements }: Reading, { statement }: FileComment): StatementDirective {
+  let found = statements.get(statement);
+  if (found === undefined) statements.set(statement, (found = {}));
+  return found;
+}
+
+function readResult(reading: Reading, rest: readonly string[], comment: FileComment): string | null {
+  const [name, ...more] = rest[0]?.toLowerCase() === 'is' ? rest.slice(1) : rest;
+  if (name === undefined || more.length > 0 || !/^[A-Za-z_]\w*$/.test(name)) return comment.text;
+  if (name.toLowerCase() === 'last') reading.isLast = true;
+  else statementOf(reading, comment).name = name;
+  return null;
+}
+
+function defineParameter(reading: Reading, [name, ...rest]: readonly string[], { line }: FileComment): null {
+  const type = rest.join(' ').replace(/^(?:type )?(?:is )?/i, '') || 'text';
+  if (name === undefined || !/^[A-Za-z_]\w*$/.test(name) || !typeName.test(type)) {
+    reading.faults.push({
+      line,
+      message: 'define_param needs a name and, unless it is text, a type: define_param page int',
+    });
+    return null;
+  }
+  reading.parameters.set(name, { name, type, isDefined: true, line });
+  return null;
+}
+
+/** Sources of values that annotations of routines know. */
+const otherSources = /^is\s+(?:hash\b|upload\b|user_id$|user_name$|user_roles$|user_claims$|ip_address$)/i;
+
+/** Returns whether the line concerns a parameter of the file: its name, type, default or claim. */
+function readParameter(reading: Reading, text: string, { line }: FileComment): boolean {
+  const [name = ''] = text.split(/[\s=]+/, 1);
+  let rest = text.slice(name.length).trim();
+  if (otherSources.test(rest)) return false;
+  if (!reading.names.has(name) && !reading.parameters.has(name)) return refuseUnknown(reading, name, rest, line);
+  const parameter = reading.parameters.get(name) ?? { name, line };
+  if (name.startsWith('$')) rest = readName(parameter, rest);
+  const isRead = readClauses(parameter, rest);
+  if (!isRead && name.startsWith('$')) return report(reading, name, rest, line);
+  if (!isRead) return /^(?:default|type|=|is\s+claim)/i.test(rest) ? report(reading, name, rest, line) : false;
+  reading.parameters.set(name, parameter);
+  return true;
+}
+
+/** Reads the name of `$1`. Returns the text behind it. */
+function readName(parameter: ParameterDirective, text: string): string {
+  const renamed = /^(?:is\s+)?([A-Za-z_]\w*)\b\s*/i.exec(text);
+  if (renamed === null || /^(?:default|type|claim)$/i.test(renamed[1]!)) return text;
+  parameter.rename = renamed[1]!;
+  return text.slice(renamed[0].length);
+}
+
+function report(reading: Reading, name: string, rest: string, line: number): true {
+  const message = `"${rest}" says nothing of the parameter ${name}; write param ${name} type int, param ${name} default 20 or param ${name} is claim sub`;
+  reading.faults.push({ line, message });
+  return true;
+}
+
+function refuseUnknown(reading: Reading, name: string, rest: string, line: number): boolean {
+  if (!/^(?:default\b|type\b|=|is\s+claim\b)/i.test(rest) && !/^\$\d+$/.test(name)) return false;
+  const near = nearestName(name, [...reading.names]);
+  const hint = near === null ? 'correct the name, or remove the line' : `did you mean "${near}"?`;
+  reading.faults.push({ line, message: `no statement of the file has the parameter "${name}"; ${hint}` });
+  return true;
+}
+
+/** Reads `[type [is]] <type> [default <value>]`, `= <value>` and `is claim <name>`. */
+function readClauses(parameter: ParameterDirective, text: string): boolean {
+  const claim = /^is\s+claim\s+(\S+)$/i.exec(text);
+  if (claim !== null) {
+    parameter.claim = claim[1]!;
+    return true;
+  }
+  const clauses = /^(?<before>.*?)(?:(?:^|\s+)default(?<word>\s+.*)?|\s*=(?<sign>.*))?$/is.exec(text)!;
+  const { before = '', word, sign } = clauses.groups!;
+  const type = before
+    .replace(/^type\s+/i, '')
+    .replace(/^is\s+/i, '')
+    .trim();
+  if (type !== '') {
+    if (!typeName.test(type)) return false;
+    parameter.type = type;
+  }
+  if (before.length < text.length) parameter.default = readDefault((word ?? sign ?? '').trim());
+  return true;
+}
+
+/** NULL by `null` or nothing; text in quotes; anything else as it is written. */
+function readDefault(value: string): string | null {
+  if (value === '' || value.toLowerCase() === 'null') return null;
+  const quoted = /^'((?:[^']|'')*)'$/.exec(value);
+  return quoted === null ? value : quoted[1]!.replaceAll("''", "'");
+}

@@ -1,0 +1,132 @@
+import { quoteIdentifier, quoteLiteral } from '../catalog/quote.ts';
+import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
+import type { NamedType } from '../endpoints/named-type.ts';
+import { convertQuery } from '../endpoints/statement.ts';
+import type { Query, QueryBuilder, QueryInput, QueryStatement } from '../ports/ports.ts';
+import type { Value } from '../postgres/port.ts';
+import type { ParsedStatement } from './parse-file.ts';
+import type { PreparedFile } from './prepare-files.ts';
+import { isOneResult, listMembers } from './results.ts';
+
+/** Returns the builder of the queries of an endpoint. The texts of its statements are made for the first request. */
+export function createFileQuery({ file: { parsed }, rows }: PreparedFile, endpoint: Endpoint): QueryBuilder {
+  const { statements } = parsed;
+  const bindings = statements.map((statement) => createBinding(statement, parsed.parameters));
+  const last = statements.length - 1;
+  if (isOneResult(parsed)) {
+    const sql = (): string => wholeQuery(statements[last]!, endpoint);
+    const bind = bindings[last]!;
+    if (last === 0) return (input) => ({ sql, statementKey: 'file', ...bind(input) });
+    return (input) => ({
+      sql,
+      statementKey: 'file',
+      ...bind(input),
+      earlier: statements
+        .slice(0, -1)
+        .map((statement, index) => plainStatement(statement, index, bindings[index]!(input))),
+    });
+  }
+  const members = new Map(listMembers(parsed, rows).map((member, place) => [member.index, { ...member, place }]));
+  const texts = statements.map((statement, index) => {
+    const member = members.get(index);
+    return member === undefined || endpoint.result.kind !== 'object'
+      ? statement.prefix + statement.main
+      : storingQuery(statement, settingName(index), rows[index]!, endpoint.result.columns[member.place]!.type);
+  });
+  const columns = [...members.values()].map(({ name, index }) => {
+    const type = rows[index]!.kind === 'count' ? 'int8' : 'json';
+    return `pg_catalog.current_setting(${quoteLiteral(settingName(index))})::pg_catalog.${type} as ${quoteIdentifier(name)}`;
+  });
+  const sql = `select ${columns.join(', ')}`;
+  return (input) => ({
+    sql,
+    statementKey: 'file',
+    values: [],
+    valueSources: [],
+    earlier: texts.map((text, index) => ({ sql: text, statementKey: `file ${index}`, ...bindings[index]!(input) })),
+  });
+}
+
+function plainStatement(statement: ParsedStatement, index: number, bound: BoundValues): QueryStatement {
+  return { sql: statement.prefix + statement.main, statementKey: `file ${index}`, ...bound };
+}
+
+type BoundValues = Required<Pick<Query, 'values' | 'valueSources'>>;
+
+/** Returns a function that binds the values of a request to `$1`, `$2`, … of the statement. */
+function createBinding(
+  { names }: ParsedStatement,
+  parameters: PreparedFile['file']['parsed']['parameters'],
+): (input: QueryInput) => BoundValues {
+  const uses = names.map((name) => {
+    const index = parameters.findIndex((parameter) => parameter.name === name);
+    return { position: index + 1, byDefault: parameters[index]!.default ?? null, claim: parameters[index]!.claim };
+  });
+  const isPlain =
+    uses.length === parameters.length &&
+    uses.every(({ position, claim }, index) => position === index + 1 && claim === undefined);
+  return ({ parameters: given, values }) => {
+    // All values are in the order of the statement.
+    if (isPlain && given.length === uses.length) return { values, valueSources: given };
+    const bound: Value[] = [];
+    const sources: (EndpointParameter | null)[] = [];
+    for (const { position, byDefault, claim } of uses) {
+      const index = given.findIndex((parameter) => parameter.position === position);
+      const value = index === -1 ? byDefault : values[index]!;
+      bound.push(claim === undefined ? value : readClaim(value, claim));
+      sources.push(index === -1 ? null : given[index]!);
+    }
+    return { values: bound, valueSources: sources };
+  };
+}
+
+/** Returns a claim of the caller as text; null without one. */
+function readClaim(claims: Value, name: string): string | null {
+  if (typeof claims !== 'string') return null;
+  const all = JSON.parse(claims) as Readonly<Record<string, unknown>> | null;
+  if (all === null || !Object.hasOwn(all, name)) return null;
+  const value = all[name];
+  if (value === null || value === undefined) return null;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
+}
+
+/** Returns the statement, whose columns are converted to JSON where PostgreSQL has to do it. */
+function wholeQuery({ prefix, main }: ParsedStatement, endpoint: Endpoint): string {
+  const converted = convertQuery(endpoint, main);
+  return converted === main ? prefix + main : withPrefix(prefix, converted.slice('with '.length));
+}
+
+/** Adds a query to those of WITH. */
+function withPrefix(prefix: string, query: string): string {
+  return prefix === '' ? `with ${query}` : `${prefix}, ${query}`;
+}
+
+/** The setting of the transaction that keeps the result of a statement until all have succeeded. */
+function settingName(index: number): string {
+  return `pgway.result_${index}`;
+}
+
+/** Returns the statement that keeps its result as JSON. */
+function storingQuery(
+  { prefix, main }: ParsedStatement,
+  setting: string,
+  { kind, columns, isSingle }: PreparedFile['rows'][number],
+  type: NamedType,
+): string {
+  const store = (value: string): string =>
+    `select pg_catalog.set_config(${quoteLiteral(setting)}, ${value}, true) from "q"`;
+  if (kind === 'count') {
+    const query = `"q" as (${main}\nreturning 1)`;
+    return withPrefix(prefix, `${query} ${store('pg_catalog.count(*)::pg_catalog.text')}`);
+  }
+  const names = columns.map((_, index) => `"c${index}"`);
+  const fields = (isSingle ? type : type.element)?.fields ?? [];
+  const row =
+    kind === 'values'
+      ? `pg_catalog.to_json("q"."c0")`
+      : `pg_catalog.json_build_object(${fields.map(({ key }, index) => `${quoteLiteral(key)}, "q"."c${index}"`).join(', ')})`;
+  const all = isSingle
+    ? `coalesce((pg_catalog.array_agg(${row}))[1]::pg_catalog.text, 'null')`
+    : `coalesce(pg_catalog.json_agg(${row})::pg_catalog.text, '[]')`;
+  return withPrefix(prefix, `"q" (${names.join(', ')}) as (${main}\n) ${store(all)}`);
+}

@@ -1,0 +1,162 @@
+import { type Directives, type ParameterDirective, readDirectives, type StatementDirective } from './directives.ts';
+import { faultAt, type FileFault } from './fault.ts';
+import { type FileStatement, scanFile } from './scan.ts';
+import { isSurrounding, mainStart, refuseStatement } from './statement-rules.ts';
+
+/** A statement whose parameters are `$1`, `$2`, … */
+export interface ParsedStatement {
+  readonly source: FileStatement;
+  /** The queries of WITH, without the main statement; empty without WITH. */
+  readonly prefix: string;
+  /** The main statement. */
+  readonly main: string;
+  /** The names of `$1`, `$2`, … */
+  readonly names: readonly string[];
+  readonly directive: StatementDirective;
+}
+
+export interface ParsedFile {
+  readonly text: string;
+  readonly statements: readonly ParsedStatement[];
+  readonly directives: Directives;
+  /** All parameters, in the order of their first use; those of `define_param` follow. */
+  readonly parameters: readonly ParameterDirective[];
+  readonly faults: readonly FileFault[];
+}
+
+/** Whether the comments have an `HTTP` line, without which the file is not an endpoint. */
+const httpLine = /^\s*@?\s*http\b/im;
+
+/** Returns null for a file that is not an endpoint. */
+export function parseFile(text: string): ParsedFile | null {
+  const scanned = scanFile(text);
+  const statements = withoutTransaction(scanned.statements);
+  const shift = statements.length < scanned.statements.length && scanned.statements[0] !== statements[0] ? 1 : 0;
+  const comments = scanned.comments.map((comment) => ({
+    ...comment,
+    statement: Math.max(0, comment.statement - shift),
+  }));
+  const names = parameterNames(statements);
+  const directives = readDirectives(comments, new Set(names));
+  if (statements.length === 0 || !httpLine.test(directives.comment)) return null;
+  const faults = [
+    ...scanned.faults.map(({ at, message }) => faultAt(text, at, 'sql-file', message)),
+    ...directives.faults.map(({ line, message }) => ({ code: 'sql-file', line, message })),
+    ...statements.flatMap((statement) => {
+      const reason = refuseStatement(statement);
+      return reason === null ? [] : [faultAt(text, statement.start, 'sql-file', reason)];
+    }),
+    ...findParameterFaults(text, statements, names),
+  ];
+  const parameters = names.map((name) => directives.parameters.get(name) ?? { name, line: 0 });
+  const defined = [...directives.parameters.values()].filter(({ name }) => !names.includes(name));
+  return {
+    text,
+    statements: statements.map((statement, index) =>
+      parseStatement(text, statement, directives.statements.get(index) ?? {}, directives),
+    ),
+    directives,
+    parameters: [...parameters, ...defined],
+    faults,
+  };
+}
+
+/** Omits `begin` and `commit` around the statements. */
+function withoutTransaction(statements: readonly FileStatement[]): readonly FileStatement[] {
+  const [first, last] = [statements[0], statements.at(-1)];
+  const isAround = statements.length > 2 && isSurrounding(first!, 'first') && isSurrounding(last!, 'last');
+  return isAround ? statements.slice(1, -1) : statements;
+}
+
+function parameterNames(statements: readonly FileStatement[]): readonly string[] {
+  const names = [...new Set(statements.flatMap(({ placeholders }) => placeholders.map(({ name }) => name)))];
+  const isNumbered = names.length > 0 && names.every((name) => name.startsWith('$'));
+  return isNumbered ? names.toSorted((left, right) => Number(left.slice(1)) - Number(right.slice(1))) : names;
+}
+
+function findParameterFaults(
+  text: string,
+  statements: readonly FileStatement[],
+  names: readonly string[],
+): readonly FileFault[] {
+  const numbered = names.filter((name) => name.startsWith('$'));
+  const all = statements.flatMap(({ placeholders }) => placeholders);
+  if (numbered.length > 0 && numbered.length < names.length) {
+    const other = all.find(({ name }) => name.startsWith('$') !== all[0]!.name.startsWith('$'))!;
+    const message = `the file has parameters of both styles, "${all[0]!.name}" and "${other.name}"; use :name or $1 everywhere`;
+    return [faultAt(text, other.start, 'sql-file', message)];
+  }
+  const missing = numbered.findIndex((name, index) => name !== `$${index + 1}`);
+  if (missing === -1) return [];
+  const culprit = all.find(({ name }) => name === numbered[missing])!;
+  return [
+    faultAt(
+      text,
+      culprit.start,
+      'sql-file',
+      `there is no $${missing + 1}, but a $${numbered[missing]!.slice(1)}; number the parameters from $1`,
+    ),
+  ];
+}
+
+function parseStatement(
+  text: string,
+  source: FileStatement,
+  directive: StatementDirective,
+  { parameters }: Directives,
+): ParsedStatement {
+  const names = parameterNames([source]);
+  const write = (name: string): string => {
+    const number = `$${names.indexOf(name) + 1}`;
+    const type = parameters.get(name)?.type;
+    return type === undefined ? number : `(${number}::${type})`;
+  };
+  const start = source.tokens[mainStart(source)]!.start;
+  return {
+    source,
+    prefix: substitute(text, source, [source.start, start], write),
+    main: substitute(text, source, [start, source.end], write),
+    names,
+    directive,
+  };
+}
+
+function substitute(
+  text: string,
+  { placeholders }: FileStatement,
+  [from, to]: readonly [number, number],
+  write: (name: string) => string,
+): string {
+  let sql = '';
+  let position = from;
+  for (const { name, start, end } of placeholders) {
+    if (start < from || start >= to) continue;
+    sql += text.slice(position, start) + write(name);
+    position = end;
+  }
+  return sql + text.slice(position, to);
+}
+
+/**
+ * Returns the place in the file of a position that PostgreSQL reports.
+ * @param position in characters, from 1
+ */
+export function placeInFile({ text }: ParsedFile, { source, prefix, main }: ParsedStatement, position: number): number {
+  const sql = prefix + main;
+  // PostgreSQL counts code points.
+  const left = Array.from(sql)
+    .slice(0, position - 1)
+    .join('').length;
+  let at = source.start;
+  let consumed = 0;
+  for (const { start, end } of source.placeholders) {
+    const plain = start - at;
+    if (left <= consumed + plain) return at + Math.max(0, left - consumed);
+    consumed += plain;
+    const written = /^(?:\(\$\d+::[^)]*(?:\([^)]*\)[^)]*)?\)|\$\d+)/.exec(sql.slice(consumed))?.[0].length ?? 0;
+    if (left < consumed + written) return start;
+    consumed += written;
+    at = end;
+  }
+  return Math.min(text.length, at + left - consumed);
+}

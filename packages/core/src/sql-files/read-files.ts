@@ -1,0 +1,106 @@
+import { lstat, readFile, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { glob } from 'tinyglobby';
+
+/** A file that a pattern matches. */
+export interface SqlFile {
+  /** Below the folder, with `/`. */
+  readonly path: string;
+  readonly text: string;
+  /** The folders between that of its pattern and the file: `/admin`, or empty. */
+  readonly folder: string;
+  /** Why the file cannot be an endpoint; null: it can. */
+  readonly fault: string | null;
+}
+
+/** Bytes; a larger file is not a query. */
+const maxBytes = 1024 * 1024;
+/** Letters of every script, digits and the punctuation that paths of URLs have. */
+const namePattern = /^[\p{L}\p{N}_.-]+$/u;
+
+/**
+ * Reads the files below the folder that a pattern matches, ordered by path. Links are not followed.
+ * @throws RangeError for a pattern that leads out of the folder
+ */
+export async function readFiles(folder: string, patterns: readonly string[]): Promise<readonly SqlFile[]> {
+  const { root, paths } = await listFiles(folder, patterns);
+  const bases = patterns.map(fixedFolder);
+  return Promise.all(paths.map((path) => readSqlFile(root, path, folderBelow(path, bases))));
+}
+
+/** Returns the time and size of each file, to find those that have changed. */
+export async function readVersions(folder: string, patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const { root, paths } = await listFiles(folder, patterns);
+  const versions = paths.map(async (path) => {
+    const { mtimeMs, size } = await stat(join(root, path)).catch(() => ({ mtimeMs: 0, size: 0 }));
+    return [path, `${mtimeMs} ${size}`] as const;
+  });
+  return new Map(await Promise.all(versions));
+}
+
+interface ListedFiles {
+  readonly root: string;
+  readonly paths: readonly string[];
+}
+
+async function listFiles(folder: string, patterns: readonly string[]): Promise<ListedFiles> {
+  for (const pattern of patterns) requireInside(pattern);
+  const root = await realpath(folder);
+  const paths = await glob(patterns.map(toPattern), {
+    cwd: root,
+    ignore: ['**/*.test.sql', '**/node_modules/**'],
+    followSymbolicLinks: false,
+    expandDirectories: false,
+  });
+  return { root, paths: paths.filter((path) => /\.sql$/i.test(path)).toSorted() };
+}
+
+/** Returns the folders at the beginning of a pattern, which all its files have: `api/` of `api/**`. */
+function fixedFolder(pattern: string): string {
+  const fixed = /^[^*?{[(!]*/.exec(toPattern(pattern))![0];
+  return fixed.slice(0, fixed.lastIndexOf('/') + 1);
+}
+
+function folderBelow(path: string, bases: readonly string[]): string {
+  const longest = bases.filter((base) => path.startsWith(base)).toSorted((left, right) => right.length - left.length);
+  const below = path.slice((longest[0] ?? '').length);
+  const at = below.lastIndexOf('/');
+  return at === -1 ? '' : `/${below.slice(0, at)}`;
+}
+
+function toPattern(pattern: string): string {
+  return pattern.replace(/^\.\//, '');
+}
+
+function requireInside(pattern: string): void {
+  if (pattern.startsWith('/') || /^[A-Za-z]:/.test(pattern) || pattern.split(/[/\\]/).includes('..'))
+    throw new RangeError(
+      `sqlFiles: the pattern ${JSON.stringify(pattern)} leads out of its folder; use a path below the folder`,
+    );
+}
+
+async function readSqlFile(root: string, path: string, folder: string): Promise<SqlFile> {
+  const faulty = (fault: string): SqlFile => ({ path, folder, text: '', fault });
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (!namePattern.test(name) || !/^[\p{L}\p{N}_./-]*$/u.test(folder))
+    return faulty('the name of the file has characters that a path cannot contain; use letters, digits, "_" and "-"');
+  try {
+    const full = join(root, path);
+    const status = await lstat(full);
+    if (!status.isFile()) return faulty('is a link or not a file, and is not read; replace it by the file itself');
+    if (!(await realpath(full)).startsWith(root + sep)) return faulty('is outside of its folder, and is not read');
+    if (status.size > maxBytes) return faulty(`has ${status.size} bytes; a file may have ${maxBytes}`);
+    return { path, folder, ...decode(await readFile(full)) };
+  } catch (error) {
+    return faulty(`cannot be read (${(error as Error).message})`);
+  }
+}
+
+function decode(bytes: Buffer): Pick<SqlFile, 'text' | 'fault'> {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return text.includes('\0') ? { text: '', fault: 'contains a NUL character; remove it' } : { text, fault: null };
+  } catch {
+    return { text: '', fault: 'is not encoded in UTF-8; save it as UTF-8' };
+  }
+}

@@ -1,0 +1,74 @@
+import type { FileStatement } from './scan.ts';
+
+/** Words that begin a statement about a transaction, with the reason why a file cannot contain it. */
+const transactionWords: ReadonlySet<string> = new Set(
+  'begin start commit rollback end abort savepoint release'.split(' '),
+);
+
+/** Returns why the statement cannot be part of a file, or null. */
+export function refuseStatement({ tokens }: FileStatement): string | null {
+  const words = tokens.map(({ text }) => text);
+  const [first = '', second = ''] = words;
+  if (transactionWords.has(first) || (first === 'prepare' && second === 'transaction'))
+    return `${first} controls the transaction, which the gateway begins and ends: all statements of a request are one transaction; remove it`;
+  if (first === 'copy')
+    return 'copy reads or writes a stream of its own, which a response cannot contain; use insert or select, or an upload with the handler csv';
+  if (setsRole(words))
+    return 'a file cannot set the role or the session user: calls run with the role of the call; remove the statement';
+  if (
+    ['prepare', 'execute', 'deallocate', 'listen', 'unlisten', 'discard', 'declare', 'fetch', 'move', 'close'].includes(
+      first,
+    )
+  )
+    return `${first} belongs to a session, and each call may use another one; write the statement itself`;
+  return null;
+}
+
+function setsRole(words: readonly string[]): boolean {
+  const [first, second, third, fourth] = words;
+  if (first === 'reset') return second === 'role' || second === 'session' || second === 'all';
+  if (first !== 'set') return false;
+  const [name, next] = second === 'local' || second === 'session' ? [third, fourth] : [second, third];
+  return name === 'role' || name === 'authorization' || (name === 'session' && next === 'authorization');
+}
+
+/** Whether `begin` at the start and `commit` at the end of a file surround its statements, as scripts of psql have them. */
+export function isSurrounding({ tokens }: FileStatement, position: 'first' | 'last'): boolean {
+  const text = tokens.map((token) => token.text).join(' ');
+  const pattern =
+    position === 'first'
+      ? /^(?:begin|start transaction)(?: (?:work|transaction))?$/
+      : /^(?:commit|end)(?: (?:work|transaction))?$/;
+  return pattern.test(text);
+}
+
+/** The index of the token at which the main statement begins, behind the queries of WITH; 0 without WITH. */
+export function mainStart({ tokens }: FileStatement): number {
+  if (tokens[0]?.text !== 'with') return 0;
+  const begins = /^(?:select|insert|update|delete|merge|values|table|\()$/;
+  const index = tokens.findIndex(
+    ({ text, depth }, at) => depth === 0 && begins.test(text) && tokens[at - 1]?.text === ')',
+  );
+  return Math.max(index, 0);
+}
+
+/** The word of the main statement: `select`, `insert`. */
+export function mainWord(statement: FileStatement): string {
+  const rest = statement.tokens.slice(mainStart(statement));
+  return rest.find(({ text }) => text !== '(')?.text ?? '';
+}
+
+const readingWords: ReadonlySet<string> = new Set(['select', 'values', 'table']);
+const writingWords: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'merge', 'into', 'share']);
+
+/** Whether the statement is a query that names nothing which writes; its functions and views are not considered. */
+export function isQuery(statement: FileStatement): boolean {
+  return readingWords.has(mainWord(statement)) && !statement.tokens.some(({ text }) => writingWords.has(text));
+}
+
+/** The methods of endpoints by the only statement of their file, as those of tables. */
+export const methodByWord: Readonly<Record<string, 'PUT' | 'POST' | 'DELETE'>> = {
+  insert: 'PUT',
+  update: 'POST',
+  delete: 'DELETE',
+};

@@ -1,0 +1,141 @@
+import { symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sqlFilesSource, StartError } from '@pgway/core';
+import { startGateway } from '@pgway/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createFolder, startWithFiles, useFiles } from './folder.ts';
+
+const sql = `create table film (film_id int primary key, title text not null);`;
+
+const mistakes: readonly (readonly [text: string, line: number, message: string])[] = [
+  [
+    'select film_id, titel\nfrom film',
+    2,
+    `column 17: column "titel" does not exist (Perhaps you meant to reference the column "film.title".)\n  select film_id, titel\n                  ^`,
+  ],
+  [
+    `select film_id from film where title = :text and film_idd = :id`,
+    2,
+    `column 50: column "film_idd" does not exist (Perhaps you meant to reference the column "film.film_id".)\n  select film_id from film where title = :text and film_idd = :id\n                                                   ^`,
+  ],
+  ['selec 1', 2, 'column 1: syntax error at or near "selec"\n  selec 1\n  ^'],
+  ['select 1;\nselect 2\nfrom films', 4, 'column 6: relation "films" does not exist\n  from films\n       ^'],
+  [
+    "select '€🙂', 'a' from films",
+    2,
+    `column 23: relation "films" does not exist\n  select '€🙂', 'a' from films\n                         ^`,
+  ],
+  [
+    'select title from film where film_id = :id; select title from film where title = :id',
+    2,
+    'column 82: the parameter :id is of type integer in one statement and of type text here; set its type: param id type integer',
+  ],
+  [
+    'select $1::int + :a',
+    2,
+    'column 18: the file has parameters of both styles, "$1" and "a"; use :name or $1 everywhere',
+  ],
+  ['select $2::int', 2, 'column 8: there is no $1, but a $2; number the parameters from $1'],
+  [
+    '-- param titel default 1\nselect :title::text',
+    2,
+    'no statement of the file has the parameter "titel"; did you mean "title"?',
+  ],
+  ["select 'open", 2, "column 8: a string literal that begins here has no closing '"],
+  ['select 1 /* open', 2, 'column 10: the comment that begins here has no closing */'],
+  [
+    '\\i other.sql\nselect 1',
+    2,
+    'column 1: "\\" begins a command of psql, which the server does not know; remove the line',
+  ],
+  ['select 1; commit; select 2', 2, 'column 11: commit controls the transaction, which the gateway begins and ends'],
+  ['copy film from stdin', 2, 'column 1: copy reads or writes a stream of its own, which a response cannot contain'],
+  ['set role postgres; select 1', 2, 'column 1: a file cannot set the role or the session user'],
+  ['set local session authorization postgres; select 1', 2, 'column 1: a file cannot set the role'],
+  ['reset role; select 1', 2, 'column 1: a file cannot set the role'],
+  ['listen channel; select 1', 2, 'column 1: listen belongs to a session'],
+  ['explain select 1; select 2', 2, 'column 1: the result of explain cannot be a part of an object'],
+];
+
+describe('a mistake is reported with its place, and the other files work', () => {
+  const files = useFiles(sql, {
+    'good.sql': '-- HTTP\nselect 1',
+    ...Object.fromEntries(mistakes.map(([text], index) => [`m${index}.sql`, `-- HTTP GET /m${index}\n${text}\n`])),
+  });
+
+  test.each(mistakes.map((mistake, index) => [...mistake, index] as const))('%j', (_, line, message, index) => {
+    const own = files
+      .current()
+      .gateway.diagnostics.filter(({ routine, severity }) => routine === `m${index}.sql` && severity === 'error');
+    expect(own.map((diagnostic) => [diagnostic.line, diagnostic.message])).toEqual([
+      [line, expect.stringContaining(message)],
+    ]);
+    expect(files.current().gateway.endpoints.some(({ id }) => id === `m${index}.sql`)).toBe(false);
+  });
+
+  test('the other files', async () => {
+    expect((await files.current().send('GET /api/good')).body).toBe('[1]');
+  });
+});
+
+test('strict: a mistake fails the start', async () => {
+  const start = startWithFiles(sql, { 'bad.sql': '-- HTTP\nselect titel from film' }, { gateway: { strict: true } });
+  await expect(start).rejects.toThrow(StartError);
+  await expect(start).rejects.toThrow(/bad\.sql line 2: column 8: column "titel" does not exist/);
+});
+
+test('two files with one path are an error for both', async () => {
+  const gateway = await startWithFiles(sql, { 'a/films.sql': '-- HTTP\nselect 1', 'b/films.sql': '-- HTTP\nselect 2' });
+  onTestFinished(() => gateway.close());
+  expect(gateway.gateway.endpoints).toEqual([]);
+  expect(gateway.gateway.diagnostics.map(({ routine, severity }) => [routine, severity])).toEqual([
+    ['a/films.sql', 'error'],
+    ['b/films.sql', 'error'],
+  ]);
+});
+
+test('folders are part of the path by an option', async () => {
+  const files = { 'api/admin/users.sql': '-- HTTP\nselect 1', 'api/old_ones/users.sql': '-- HTTP\nselect 2' };
+  const gateway = await startWithFiles(sql, files, { files: 'api/**/*.sql', folderPaths: true });
+  onTestFinished(() => gateway.close());
+  expect((await gateway.send('GET /api/admin/users')).body).toBe('[1]');
+  expect((await gateway.send('GET /api/old-ones/users')).body).toBe('[2]');
+});
+
+test.each(['../*.sql', '/etc/*.sql', 'a/../../b.sql', 'C:\\x.sql'])('the pattern %j is refused', async (files) => {
+  const folder = await createFolder({ 'a.sql': '-- HTTP\nselect 1' });
+  const start = startGateway(sql, { routineSources: [sqlFilesSource({ files, folder })] });
+  await expect(start).rejects.toThrow(/leads out of its folder; use a path below the folder/);
+});
+
+test('links, other encodings and names that no path can contain are refused', async () => {
+  const folder = await createFolder({
+    'good.sql': '-- HTTP\nselect 1',
+    'a{b}.sql': '-- HTTP\nselect 1',
+    'with space.sql': '-- HTTP\nselect 1',
+  });
+  const outside = await createFolder({ 'secret.sql': '-- HTTP\nselect 2', 'x/other.sql': '-- HTTP\nselect 3' });
+  await symlink(join(outside, 'secret.sql'), join(folder, 'link.sql'));
+  await symlink(join(outside, 'x'), join(folder, 'linked'));
+  await writeFile(join(folder, 'latin.sql'), Buffer.from("-- HTTP\nselect '\xe9'", 'latin1'));
+  const gateway = await startGateway(sql, { routineSources: [sqlFilesSource({ files: '**/*.sql', folder })] });
+  onTestFinished(() => gateway.close());
+  expect(gateway.gateway.endpoints.map(({ id }) => id)).toEqual(['good.sql']);
+  expect(gateway.gateway.diagnostics.map(({ routine, message }) => `${routine}: ${message.slice(0, 40)}`)).toEqual([
+    'a{b}.sql: the name of the file has characters that',
+    'latin.sql: is not encoded in UTF-8; save it as UTF-',
+    'with space.sql: the name of the file has characters that',
+  ]);
+});
+
+test('a pattern without a file is a warning', async () => {
+  const gateway = await startWithFiles(sql, { 'readme.txt': 'text' });
+  onTestFinished(() => gateway.close());
+  expect(gateway.gateway.diagnostics).toMatchObject([
+    {
+      severity: 'warning',
+      routine: '**/*.sql',
+      message: 'no SQL file matches; correct the pattern, or create the file',
+    },
+  ]);
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { useFiles } from './folder.ts';
+
+const sql = `
+  create table film (film_id int primary key, title text not null, tags text[]);
+  insert into film values (1, 'Alien', '{space}'), (2, 'Brazil', null);
+  create table visit (id int generated always as identity, film_id int references film);
+`;
+
+describe('several statements', () => {
+  const files = useFiles(sql, {
+    'overview.sql': `-- HTTP GET
+-- result films
+select film_id, title, tags from film where film_id >= :from_id order by 1;
+select count(*) as total from film; -- single
+-- single
+-- result newest
+with newest as (select max(film_id) as film_id from film) select film.film_id, title from film join newest using (film_id);
+`,
+    'visit.sql': `-- HTTP
+begin;
+insert into visit (film_id) values (:film_id);
+update film set title = upper(title) where film_id = :film_id; -- result changed
+-- skip
+update film set title = title;
+set local work_mem = '5MB';
+-- result visits
+with added as (insert into visit (film_id) values (:film_id) returning id) select count(*) from added;
+commit;
+`,
+    'last.sql': `-- HTTP
+-- result last
+update film set tags = array[:tag::text];
+select film_id, tags from film order by 1;
+`,
+  });
+
+  test('the response has a member for each', async () => {
+    const answer = await files.current().send('GET /api/overview?fromId=1');
+    expect([answer.status, answer.type, JSON.parse(answer.body)]).toEqual([
+      200,
+      'application/json',
+      {
+        films: [
+          { filmId: 1, title: 'Alien', tags: ['space'] },
+          { filmId: 2, title: 'Brazil', tags: null },
+        ],
+        result2: 2,
+        newest: { filmId: 2, title: 'Brazil' },
+      },
+    ]);
+    expect(JSON.parse((await files.current().send('GET /api/overview?fromId=7')).body)).toMatchObject({ films: [] });
+  });
+
+  test('they run in one transaction: the failure of one undoes all', async () => {
+    const { send, database } = files.current();
+    const failed = await send('POST /api/visit', { body: { filmId: 9 } });
+    expect([failed.status, JSON.parse(failed.body)]).toMatchObject([400, { code: '23503' }]);
+    expect(await database.query('select count(*)::int from visit')).toEqual([{ count: 0 }]);
+    const answer = await send('POST /api/visit', { body: { filmId: 2 } });
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([200, { result1: 1, changed: 1, visits: [1] }]);
+    expect(await database.query('select count(*)::int from visit')).toEqual([{ count: 2 }]);
+  });
+
+  test('result last sends the last result alone', async () => {
+    const answer = await files.current().send('POST /api/last', { body: { tag: "it's" } });
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([
+      200,
+      [
+        { filmId: 1, tags: ["it's"] },
+        { filmId: 2, tags: ["it's"] },
+      ],
+    ]);
+  });
+});
