@@ -15,7 +15,12 @@ async function watch(args: readonly string[]): Promise<{
   onTestFinished(() => database.drop());
   const { connectionString } = database;
   const folder = await folderWith({
-    'pgway.json': { connectionString, port: 0, sqlFiles: 'api/*.sql', typescriptClient: { filePath: 'client.ts', fileOverwrite: true } },
+    'pgway.json': {
+      connectionString,
+      port: 0,
+      sqlFiles: 'api/*.sql',
+      typescriptClient: { filePath: 'client.ts', fileOverwrite: true },
+    },
     'api/films.sql': '-- HTTP\nselect title from film',
   });
   const streams = createTestProcess(folder);
