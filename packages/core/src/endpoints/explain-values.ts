@@ -27,8 +27,53 @@ const byOption = (reason: string): Origin => ({ origin: 'option', line: null, re
 const byDefault = (reason: string): Origin => ({ origin: 'default', line: null, reason });
 const byHook: Origin = { origin: 'hook', line: null, reason: 'set by endpointCreated' };
 
+/** A value that is explained: its text, and where a built endpoint has it from. */
+interface ExplainedValue {
+  readonly show: (endpoint: Endpoint) => string;
+  readonly origin: (builder: EndpointBuilder, built: Endpoint) => Origin;
+}
+
+/** By the name of the value, in the order of explanations. */
+const explained: Readonly<Record<string, ExplainedValue>> = {
+  method: { show: ({ method }) => method, origin: explainMethod },
+  path: { show: ({ path }) => path, origin: explainPath },
+  parameterSource: { show: ({ parameterSource }) => parameterSource, origin: explainSource },
+  authorization: { show: showAccess, origin: explainAuthorization },
+  userContext: { show: ({ userContext }) => String(userContext), origin: explainUserContext },
+  requestHeaders: { show: ({ requestHeaders }) => requestHeaders.mode, origin: ofOption('requestHeadersMode') },
+  bufferRows: { show: ({ bufferRows }) => String(bufferRows), origin: ofOption('bufferRows') },
+  responseSettings: {
+    show: ({ responseSettings }) => String(responseSettings),
+    origin: ofOption('responseSettings'),
+  },
+  largeNumbers: { show: ({ largeNumbers }) => largeNumbers ?? 'number', origin: ofOption('largeNumbers') },
+  fieldErrors: { show: showFieldErrors, origin: ofOption('fieldErrors') },
+  textResponseNullHandling: {
+    show: ({ textResponseNullHandling }) => textResponseNullHandling,
+    origin: ofOption('textResponseNullHandling'),
+  },
+  queryStringNullHandling: {
+    show: ({ queryStringNullHandling }) => queryStringNullHandling,
+    origin: ofOption('queryStringNullHandling'),
+  },
+  rateLimit: { show: ({ rateLimit }) => rateLimit ?? 'none', origin: explainRateLimit },
+  timeout: {
+    show: ({ timeoutMs }) => (timeoutMs === null ? 'that of the gateway' : `${timeoutMs / 1_000} s`),
+    origin: ofComment('timeoutMs', 'commandTimeout'),
+  },
+  cache: { show: showCache, origin: ofComment('cached', 'no cached line') },
+  consistency: {
+    show: ({ consistency }) => consistency ?? 'that of the gateway',
+    origin: ofComment('consistency', 'readReplicas.consistency'),
+  },
+  idempotency: {
+    show: ({ idempotency }) => idempotency ?? 'none',
+    origin: ofComment('idempotency', 'no idempotent line'),
+  },
+};
+
 /**
- * Explains method, path, parameters, authorization, and values that options can set.
+ * Explains method, path, parameters, authorization, and values that options or comments set.
  * @param built the endpoint before the hook `endpointCreated`
  */
 export function explainValues(
@@ -36,25 +81,9 @@ export function explainValues(
   endpoint: Endpoint,
   built: Endpoint,
 ): readonly ValueExplanation[] {
-  const origins: Readonly<Record<ValueName, Origin>> = {
-    method: explainMethod(builder),
-    path: explainPath(builder, built),
-    parameterSource: explainSource(builder, built),
-    authorization: explainAuthorization(builder),
-    userContext: explainUserContext(builder),
-    requestHeaders: explainOption(builder, 'requestHeadersMode'),
-    bufferRows: explainOption(builder, 'bufferRows'),
-    responseSettings: explainOption(builder, 'responseSettings'),
-    largeNumbers: explainOption(builder, 'largeNumbers'),
-    fieldErrors: explainOption(builder, 'fieldErrors'),
-    textResponseNullHandling: explainOption(builder, 'textResponseNullHandling'),
-    queryStringNullHandling: explainOption(builder, 'queryStringNullHandling'),
-    rateLimit: explainRateLimit(builder),
-  };
-  const before = describeValues(built);
-  return Object.entries(describeValues(endpoint)).map(([key, value]) => {
-    const name = key as ValueName;
-    return { name, value, ...(before[name] === value ? origins[name] : byHook) };
+  return Object.entries(explained).map(([name, { show, origin }]) => {
+    const value = show(endpoint);
+    return { name, value, ...(show(built) === value ? origin(builder, built) : byHook) };
   });
 }
 
@@ -85,44 +114,20 @@ export function explainPlans(
   return { name, value: planCacheMode, ...byOption(name) };
 }
 
-type ValueName = keyof ReturnType<typeof describeValues>;
-
-function describeValues(endpoint: Endpoint): {
-  readonly method: string;
-  readonly path: string;
-  readonly parameterSource: string;
-  readonly authorization: string;
-  readonly userContext: string;
-  readonly requestHeaders: string;
-  readonly bufferRows: string;
-  readonly responseSettings: string;
-  readonly largeNumbers: string;
-  readonly fieldErrors: string;
-  readonly textResponseNullHandling: string;
-  readonly queryStringNullHandling: string;
-  readonly rateLimit: string;
-} {
-  const { method, path, parameterSource, textResponseNullHandling, queryStringNullHandling } = endpoint;
-  return {
-    method,
-    path,
-    parameterSource,
-    authorization: describeAccess(endpoint),
-    userContext: String(endpoint.userContext),
-    requestHeaders: endpoint.requestHeaders.mode,
-    bufferRows: String(endpoint.bufferRows),
-    responseSettings: String(endpoint.responseSettings),
-    largeNumbers: endpoint.largeNumbers ?? 'number',
-    fieldErrors: endpoint.fieldErrors === undefined ? 'false' : String(endpoint.fieldErrors.status ?? true),
-    textResponseNullHandling,
-    queryStringNullHandling,
-    rateLimit: endpoint.rateLimit ?? 'none',
-  };
-}
-
-function describeAccess({ authorization: { required, roles }, basicAuthentication }: Endpoint): string {
+function showAccess({ authorization: { required, roles }, basicAuthentication }: Endpoint): string {
   const needs = [...(basicAuthentication === null ? [] : ['HTTP Basic']), ...(required ? [roles.join(', ')] : [])];
   return needs.length === 0 ? 'anonymous' : needs.map((need) => need || 'signed in').join(', ');
+}
+
+function showFieldErrors({ fieldErrors }: Endpoint): string {
+  return fieldErrors === undefined ? 'false' : String(fieldErrors.status ?? true);
+}
+
+function showCache({ cache, parameters }: Endpoint): string {
+  if (cache === null) return 'none';
+  const names = parameters.filter(({ position }) => cache.parameters?.includes(position)).map(({ key }) => key);
+  const key = cache.parameters === null ? 'all parameters' : names.length === 0 ? 'no parameter' : names.join(', ');
+  return `by ${key}${cache.expiresInMs === null ? '' : `, for ${cache.expiresInMs / 1_000} s`}`;
 }
 
 function byComment(builder: EndpointBuilder, key: keyof Overrides, reason: string): Origin {
@@ -161,6 +166,7 @@ function explainSource(builder: EndpointBuilder, { method, bodyParameter }: Endp
   const { overrides, options, routine } = builder;
   if (bodyParameter !== null) return byComment(builder, 'bodyParameterName', 'the body is one parameter');
   if (overrides.upload !== null) return byComment(builder, 'upload', 'the body of an upload is a form');
+  if (routine.dialect !== undefined) return byRoutine(`the dialect ${routine.dialect} reads the request`);
   if (overrides.parameterSource !== null) return byComment(builder, 'parameterSource', 'set by the comment');
   const isForced = options.defaultRequestParamType !== null && overrides.method === null && routine.table === undefined;
   return isForced ? byOption('defaultRequestParamType') : byDefault(`the method is ${method}`);
@@ -192,7 +198,16 @@ function explainRateLimit(builder: EndpointBuilder): Origin {
   return defaultPolicy === null ? byDefault('rateLimits.defaultPolicy') : byOption('rateLimits.defaultPolicy');
 }
 
-function explainOption(builder: EndpointBuilder, name: keyof Overrides & keyof EndpointOptions): Origin {
-  if (builder.overrides[name] !== null) return byComment(builder, name, 'set by the comment');
-  return builder.options[name] === endpointDefaults[name] ? byDefault(name) : byOption(name);
+/** Of a value that an option presets. */
+function ofOption(name: keyof Overrides & keyof EndpointOptions): ExplainedValue['origin'] {
+  return (builder) => {
+    if (builder.overrides[name] !== null) return byComment(builder, name, 'set by the comment');
+    return builder.options[name] === endpointDefaults[name] ? byDefault(name) : byOption(name);
+  };
+}
+
+/** Of a value that only comments set. @param otherwise the reason of the default */
+function ofComment(name: keyof Overrides, otherwise: string): ExplainedValue['origin'] {
+  return (builder) =>
+    builder.overrides[name] === null ? byDefault(otherwise) : byComment(builder, name, 'set by the comment');
 }

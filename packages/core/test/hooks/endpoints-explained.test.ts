@@ -125,6 +125,32 @@ test('a hook that changes or drops an endpoint is the origin', async () => {
   ]);
 });
 
+test('values that only comments set', async () => {
+  const [explained, plain] = await explain(`
+    create function a_set(_a int, _b int) returns int language sql stable as 'select 1';
+    comment on function a_set is E'HTTP\\ntimeout 5s\\ncached _a\\ncache_expires_in 1min\\nconsistency strong';
+    create function b_plain() returns int language sql stable as 'select 1';
+    comment on function b_plain is 'HTTP';
+    create function c_keyed() returns int language sql as 'select 1';
+    comment on function c_keyed is E'HTTP\\nidempotent required';`);
+  const names = ['timeout', 'cache', 'consistency', 'idempotency'];
+  const shown = ({ values }: EndpointExplanation): readonly string[] =>
+    values.filter(({ name }) => names.includes(name)).map(({ value, line, reason }) => `${value} (${line}: ${reason})`);
+
+  expect(shown(explained!)).toEqual([
+    '5 s (2: set by the comment)',
+    'by a, for 60 s (3: set by the comment)',
+    'strong (5: set by the comment)',
+    'none (null: no idempotent line)',
+  ]);
+  expect(shown(plain!)).toEqual([
+    'that of the gateway (null: commandTimeout)',
+    'none (null: no cached line)',
+    'that of the gateway (null: readReplicas.consistency)',
+    'none (null: no idempotent line)',
+  ]);
+});
+
 test('the operations of a table have the problems that concern them', async () => {
   const explanations = await explain(
     `create table film (id int primary key, title text);
