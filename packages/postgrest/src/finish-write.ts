@@ -5,9 +5,10 @@ import { raisedProblem } from './raised-problem.ts';
 import { readModelOf } from './read-models.ts';
 import type { ReadQuery } from './read/query.ts';
 import { type Read, writeColumns } from './read/select-builder.ts';
-import { writtenRowSql } from './read/select-sql.ts';
+import { csvBody, writtenRowSql } from './read/select-sql.ts';
 import { returnedColumns } from './returned-columns.ts';
 import { relationSql, type TargetRequest } from './target.ts';
+import { withNames } from './write-response.ts';
 import {
   guardProblem,
   maxResponseSize,
@@ -44,11 +45,12 @@ export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
   };
   const returned = new Set([...location, ...(returnsRows ? returnedColumns(read) : [])]);
   const guards = selectGuards(request, parts.maxAffected);
+  const written = returnsRows ? bodySql(request, read) : null;
   const whole = resultStatement({
     statement: statement ?? noRows(request, [...returned]),
     isSelect: statement === null,
     returned: [...returned],
-    body: returnsRows ? bodySql(request, read) : null,
+    body: written?.sql ?? null,
     location,
     guards,
   });
@@ -57,7 +59,11 @@ export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
     settings: [...request.settings, ...settings],
     rowResponse: {
       rollsBack: preferences.tx === 'rollback',
-      respond: (row) => respond(readWriteResult(row)),
+      respond: (row) => {
+        const result = readWriteResult(row);
+        const { body } = result;
+        return respond(body === null ? result : { ...result, body: withNames(request, written!.names, body) });
+      },
       toError: (error) => guardProblem(error, guards) ?? raisedProblem(error) ?? ofRequest(error),
     },
   };
@@ -78,18 +84,20 @@ function noRows({ target }: TargetRequest, columns: readonly TableColumn[]): Sql
   return text(`select ${list === '' ? '1' : list} from ${relationSql(target)} as ${rowAlias} where false`);
 }
 
-/** Returns the expression of the returned rows as JSON text. */
-function bodySql({ media }: TargetRequest, read: Read): SqlText {
-  const { columns, from, group, order } = writtenRowSql(read, sourceAlias);
+/** Returns the expression of the returned rows as text of JSON or CSV, and the names of their columns. */
+function bodySql({ media }: TargetRequest, read: Read): { readonly sql: SqlText; readonly names: readonly string[] } {
+  const { columns, names, from, group, order } = writtenRowSql(read, sourceAlias);
   const rows = text('select ');
   writeColumns(rows, columns);
   rows.add(' from ').append(from).append(group);
   writeOrder(rows, order);
+  if (media.shape === 'csv') return { sql: sql`(select ${text(csvBody)} from (${rows}) "page")`, names };
   // A row without columns cannot be named as a whole.
   const row = columns.length === 0 ? "'{}'::pg_catalog.json" : '"page".*';
   const json =
     media.shape === 'object'
       ? sql`(select pg_catalog.to_json(${text(row)}) from (${rows}) "page" limit 1)`
       : sql`(select coalesce(pg_catalog.json_agg(${text(row)}), '[]') from (${rows}) "page")`;
-  return media.stripsNulls ? sql`pg_catalog.json_strip_nulls(${json})::pg_catalog.text` : sql`${json}::pg_catalog.text`;
+  const result = media.stripsNulls ? sql`pg_catalog.json_strip_nulls(${json})` : json;
+  return { sql: sql`${result}::pg_catalog.text`, names };
 }

@@ -10,7 +10,7 @@ import { readModelOf } from './read-models.ts';
 import type { Read } from './read/select-builder.ts';
 import { countedRowsSql, countSql, writeRead } from './read/select-sql.ts';
 import type { TargetRequest } from './target.ts';
-import { representation } from './write-response.ts';
+import { representation, withNames } from './write-response.ts';
 import {
   guardProblem,
   guardSql,
@@ -67,7 +67,7 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
       rollsBack: rollsBack(request),
       respond: ([body, count, all = null, bytes], [plan = null]) => {
         if (Number(bytes) > maxResponseSize) throw tooLargeResponse(bytes!);
-        const text = request.media.shape === 'csv' ? `${csvLine(names)}\n${body}` : (body ?? '');
+        const text = withNames(request, names, body ?? '');
         const page = { rows: Number(count), offset };
         const total = selectTotal(page, all === null ? null : Number(all), plan, read.limits.maxRows);
         return respond(request, { body: text, ...page, ...total }, read.source !== undefined);
@@ -123,11 +123,6 @@ function selectTotal(
   if (plan === null || (counted !== null && counted <= maxRows)) return { total: counted, isExact: true };
   const [{ Plan }] = JSON.parse(plan) as [{ readonly Plan: { readonly 'Plan Rows': number } }];
   return { total: Math.max(Plan['Plan Rows'], counted ?? 0, rows === 0 ? 0 : offset + rows), isExact: false };
-}
-
-/** The line of names (RFC 4180). */
-function csvLine(names: readonly string[]): string {
-  return names.map((name) => (/[",\n\r]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',');
 }
 
 /** The text of all rows, or of the only one. */

@@ -68,7 +68,7 @@ export function targetOf(endpoint: Endpoint): Target {
  * @throws Problem PGRST106, PGRST107, PGRST122
  */
 export function readTargetRequest(input: QueryInput): TargetRequest {
-  return toTargetRequest(targetOf(input.endpoint), input, input.endpoint.method === 'GET');
+  return toTargetRequest(targetOf(input.endpoint), input, true);
 }
 
 /**

@@ -12,6 +12,16 @@ export function representation(
   return { kind: 'whole', status, headers: ['content-type', media.contentType, ...profile, ...headers], body };
 }
 
+/** Returns the text of rows; that of CSV begins with the line of names. */
+export function withNames({ media }: TargetRequest, names: readonly string[], body: string): string {
+  return media.shape === 'csv' ? `${csvLine(names)}\n${body}` : body;
+}
+
+/** The line of names (RFC 4180). */
+function csvLine(names: readonly string[]): string {
+  return names.map((name) => (/[",\n\r]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',');
+}
+
 export function withoutContent(headers: HeaderList): GatewayResponse {
   return { kind: 'whole', status: 204, headers, body: null };
 }

@@ -143,7 +143,15 @@ test('CSV', async () => {
   expect((await client().from('author').select('name').eq('id', 9).csv()).data).toBe('name\n"a\\b ""c"""');
   await client().from('author').delete().eq('id', 9);
   const headers = { accept: 'text/csv', prefer: 'return=representation' };
-  expect(await ask(gateway, 'POST /rest/author', { headers, body: { id: 9, name: 'x' } })).toContain('PGRST107');
+  const inserted = await ask(gateway, 'POST /rest/author', {
+    headers,
+    body: [
+      { id: 9, name: 'x' },
+      { id: 10, name: 'y, z' },
+    ],
+  });
+  expect(inserted).toMatch(/^201\n[^]*\n\nid,name\n9,x\n10,"y, z"$/);
+  expect(await ask(gateway, 'DELETE /rest/author?id=gte.9&select=name', { headers })).toMatch(/\n\nname\nx\n"y, z"$/);
 });
 
 test('errors name what is wrong', async () => {

@@ -34,7 +34,7 @@ const emptyRowsBody = `coalesce(pg_catalog.json_agg('{}'::pg_catalog.json), '[]'
 const rowText = 'row("page".*)::pg_catalog.text';
 const backslash = 'pg_catalog.chr(92)';
 const csvLine = `pg_catalog.replace(pg_catalog.substr(${rowText}, 2, pg_catalog.length(${rowText}) - 2), ${backslash} || ${backslash}, ${backslash})`;
-const csvBody = `coalesce(pg_catalog.string_agg(${csvLine}, pg_catalog.chr(10)), '')`;
+export const csvBody: string = `coalesce(pg_catalog.string_agg(${csvLine}, pg_catalog.chr(10)), '')`;
 
 /**
  * Returns an expression: the number of rows without `limit` and `offset`.
@@ -68,7 +68,10 @@ export function countedRowsSql(read: Read): SqlText {
 }
 
 /** Returns the columns of a row of a relation that has been written, with its related rows, and the joins that they need. */
-export function writtenRowSql(read: Read, alias: string): Pick<LevelSql, 'columns' | 'from' | 'group' | 'order'> {
+export function writtenRowSql(
+  read: Read,
+  alias: string,
+): Pick<LevelSql, 'columns' | 'names' | 'from' | 'group' | 'order'> {
   const builder = new SelectBuilder(read);
   const { order } = outerLevel(read);
   const level = { ...emptyLevel, order };
