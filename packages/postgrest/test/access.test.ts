@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createGateway } from '@pgway/core';
+import { createGateway, functionsSource } from '@pgway/core';
 import { startGateway, useGateway } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { ask, postgrest } from './support.ts';
@@ -74,6 +74,29 @@ test('related rows come from published tables with the same authorization', asyn
   const insert = { headers: { prefer: 'return=representation' }, body: { id: 2, owner_id: 1 } };
   expect(await ask(guarded, 'POST /rest/pet?select=id,owner(name)', insert)).toContain('"code":"PGRST200"');
   expect(await guarded.database.query('select id from pet')).toEqual([{ id: 1 }]);
+});
+
+test('an internal table is unknown, also to the tables that refer to it', async () => {
+  const internal = await startGateway(
+    `create table owner (id int primary key, name text);
+     create table pet (id int primary key, owner_id int references owner);
+     comment on table owner is 'internal';
+     create function owners() returns setof owner language sql stable as 'select * from owner';
+     comment on function owners is 'internal';
+     create function secret(pet) returns text language sql stable as $$ select 'x' $$;
+     comment on function secret is 'internal';`,
+    { ...postgrest(), routineSources: [functionsSource(), ...postgrest().routineSources!] },
+  );
+  onTestFinished(() => internal.close());
+  expect(await ask(internal, 'GET /rest/pet?select=id')).toMatch(/^200/);
+  const unknown = await ask(internal, 'GET /rest/unknown');
+  expect(unknown).toMatch(/^404/);
+  expect((await ask(internal, 'GET /rest/owner')).replaceAll('owner', 'unknown')).toBe(unknown);
+  expect((await ask(internal, 'GET /rest/rpc/owners')).replaceAll('owners', 'unknown')).toBe(
+    await ask(internal, 'GET /rest/rpc/unknown'),
+  );
+  expect(await ask(internal, 'GET /rest/pet?select=id,owner(name)')).toContain('"code":"PGRST200"');
+  expect(await ask(internal, 'GET /rest/pet?select=id,secret')).toContain('"code":"42703"');
 });
 
 test('operations that are not published are refused', async () => {

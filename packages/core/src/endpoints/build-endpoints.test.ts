@@ -401,11 +401,6 @@ describe('authorization', () => {
   });
 
   test.each([
-    'internal',
-    '@internal',
-    'INTERNAL',
-    'internal_only = true',
-    'internal: true',
     'validate _email using not_empty',
     '@validate',
     'encrypt',
@@ -425,10 +420,10 @@ describe('authorization', () => {
   });
 
   test('a guard of other gateways is reported with what to use instead', () => {
-    const { diagnostics } = buildEndpoints([routine({ comment: 'HTTP\n@internal' })], quiet);
+    const { diagnostics } = buildEndpoints([routine({ comment: 'HTTP\n@encrypt' })], quiet);
     expect(diagnostics[0]).toMatchObject({
       message:
-        '"internal" guards access or values in other gateways and has no effect here; remove the HTTP line of a routine that only other routines call, or write authorize with a role, and remove the line',
+        '"encrypt" guards access or values in other gateways and has no effect here; encrypt and decrypt in the routine, as with the extension pgcrypto, and remove the line',
       line: 2,
     });
   });

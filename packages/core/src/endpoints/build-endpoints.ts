@@ -95,8 +95,20 @@ function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: ()
   if (!builder.hasHttpAnnotation) builder.diagnostics.push(...builder.hints);
   if (!isPublished || !builder.overrides.enabled) return null;
   return checkSource(builder) && checkTypes(builder)
-    ? reportIdempotency(builder, assembleEndpoint(builder, names, known))
+    ? withoutInternal(builder, reportIdempotency(builder, assembleEndpoint(builder, names, known)))
     : null;
+}
+
+/** Returns null for an endpoint that no client may reach. Its comment has been checked. */
+function withoutInternal(builder: EndpointBuilder, endpoint: Endpoint): Endpoint | null {
+  const { internal, mcp } = builder.overrides;
+  if (internal !== true) return endpoint;
+  if (mcp === true) {
+    const line = builder.annotationFor('mcp')?.line ?? null;
+    const message = 'mcp: tools cannot call an internal endpoint; remove one of the lines';
+    builder.report('warning', 'contradiction', message, line);
+  }
+  return null;
 }
 
 /** Reports what the source has found. Returns whether that is nothing. */

@@ -72,6 +72,7 @@ export interface Overrides {
   mcpTitle: string | null;
   mcpHints: readonly ToolHint[] | null;
   enabled: boolean;
+  internal: boolean | null;
   /** The names of the upload handlers. */
   upload: readonly string[] | null;
 }
@@ -164,6 +165,7 @@ export class EndpointBuilder {
     mcpTitle: null,
     mcpHints: null,
     enabled: true,
+    internal: null,
     upload: null,
   };
   readonly access: AccessRules = { required: false, roles: [], authorizedIn: null, anonymousIn: null };

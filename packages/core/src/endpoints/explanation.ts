@@ -109,15 +109,25 @@ function explainPublication(builder: EndpointBuilder): string {
 }
 
 function explainAbsence(builder: EndpointBuilder, diagnostics: readonly Diagnostic[], isDropped: boolean): string {
-  const { routine, overrides, hasHttpAnnotation } = builder;
+  const { routine, hasHttpAnnotation } = builder;
   if (commentsModeOf(builder) === 'onlyWithHttpTag' && !hasHttpAnnotation) return explainMissingHttp(builder);
-  if (!overrides.enabled) return `disabled by line ${builder.annotationFor('enabled')?.line ?? 0} of the comment`;
+  const hidden = explainHidden(builder);
+  if (hidden !== null) return hidden;
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   if (errors > 0) return errors === 1 ? 'an error' : `${errors} errors`;
   if (isDropped) return 'the hook endpointCreated dropped it';
   const pseudo = routine.parameters.find(({ type }) => type.kind === 'pseudo');
   if (pseudo !== undefined) return `a request cannot contain a parameter of type ${pseudo.type.display}`;
   return `a response cannot contain the type ${routine.result.display}`;
+}
+
+/** Returns the line that hides the endpoint, or null. */
+function explainHidden(builder: EndpointBuilder): string | null {
+  const { enabled, internal } = builder.overrides;
+  const describe = (key: 'enabled' | 'internal'): string =>
+    `${key === 'enabled' ? 'disabled' : key} by line ${builder.annotationFor(key)?.line ?? 0} of the comment`;
+  if (!enabled) return describe('enabled');
+  return internal === true ? describe('internal') : null;
 }
 
 function explainMissingHttp({ routine, trace }: EndpointBuilder): string {

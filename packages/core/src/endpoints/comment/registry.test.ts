@@ -18,7 +18,7 @@ body_parameter_name body_param_name · response_null_handling response_null
 query_string_null_handling query_null_handling query_string_null query_null
 security_sensitive sensitive security · user_context · user_parameters user_params · upload · param parameter
 info_path info_events_path info_streaming_path · info_scope info_events_scope info_streaming_scope
-tags tag for · enabled · disabled
+tags tag for · enabled · disabled · internal internal_only
 tsclient · tsclient_events · tsclient_parse_url · tsclient_parse_request · tsclient_status_code · plan_cache_mode · connection_reset
 consistency
 listing · allow_unfiltered_delete · listen · invalidates · rate_limit · idempotent
@@ -42,6 +42,7 @@ const effects: readonly (readonly [line: string, ...reports: string[]])[] = [
   ['allow_anonymous', 'allow_anonymous allows anonymous callers'],
   ['enabled', 'enabled sets enabled to true'],
   ['disabled', 'disabled sets enabled to false'],
+  ['internal', 'internal sets internal to true'],
   ['Content-Type: text/csv', 'Content-Type sets contentType to text/csv'],
   ['X-A: b', 'X-A adds the response header "b"'],
   ['raw', 'raw sets raw to true'],

@@ -23,6 +23,7 @@ import { disabled, enabled } from '../annotations/enabled.ts';
 import { http, method, path } from '../annotations/http.ts';
 import { idempotent } from '../annotations/idempotent.ts';
 import { infoPath, infoScope } from '../annotations/info.ts';
+import { internal } from '../annotations/internal.ts';
 import { listen } from '../annotations/listen.ts';
 import { listing } from '../annotations/listing.ts';
 import { login, logout } from '../annotations/login.ts';
@@ -66,6 +67,7 @@ export const annotations: readonly Annotation[] = Object.freeze([
   uploadOption,
   enabled,
   disabled,
+  internal,
   tags,
   contentType,
   responseHeader,

@@ -17,8 +17,8 @@ export interface Suggestion {
 /** English words that resemble an annotation. */
 const ordinary: ReadonlySet<string> = new Set(
   (
-    'authored authority batch bath caches collection collections column connections correction disables enables games ' +
-    'layout logic logins logons logouts logs math methods name named oath patch paths real ream severity signing tabs ' +
+    'authored authority batch bath caches collection collections column connections correction disables enables external games ' +
+    'internals interval layout logic logins logons logouts logs math methods name named oath patch paths real ream severity signing tabs ' +
     'tales timeouts unload unloads uploads buffers user_content'
   ).split(' '),
 );

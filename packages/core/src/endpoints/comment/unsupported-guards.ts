@@ -11,10 +11,6 @@ interface UnsupportedGuard {
 
 const guards: readonly UnsupportedGuard[] = [
   {
-    names: ['internal', 'internal_only'],
-    advice: 'remove the HTTP line of a routine that only other routines call, or write authorize with a role',
-  },
-  {
     names: ['validate', 'validation'],
     advice: 'check the value in the routine or by a domain, or by validateParameters of a Node.js program',
   },
