@@ -1,4 +1,5 @@
 import type { TableAccess } from '@pgway/core';
+import type { TransactionOptions } from './transaction-options.ts';
 
 /** What requests to a table need besides its columns. */
 export interface PostgrestTable {
@@ -8,8 +9,7 @@ export interface PostgrestTable {
   readonly conflictActions: readonly ('merge' | 'ignore')[];
   /** Whether an UPDATE without a condition may change every row. */
   readonly allowUnfilteredUpdate: boolean;
-  /** Whether clients may ask for a rollback. */
-  readonly allowRollback: boolean;
+  readonly transaction: TransactionOptions;
   /** Whether requests may select aggregates. */
   readonly allowAggregates: boolean;
   /** The most rows of a response. */

@@ -8,6 +8,7 @@ import { type Read, writeColumns } from './read/select-builder.ts';
 import { csvBody, writtenRowSql } from './read/select-sql.ts';
 import { returnedColumns } from './returned-columns.ts';
 import { relationSql, type TargetRequest } from './target.ts';
+import { beginTransaction, rollsBack } from './transaction.ts';
 import { withNames } from './write-response.ts';
 import {
   guardProblem,
@@ -56,9 +57,9 @@ export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
   });
   return {
     ...whole.finish(target.endpoint.table!.operation),
-    settings: [...request.settings, ...settings],
+    ...beginTransaction(request, settings),
     rowResponse: {
-      rollsBack: preferences.tx === 'rollback',
+      rollsBack: rollsBack(request),
       respond: (row) => {
         const result = readWriteResult(row);
         const { body } = result;

@@ -16,10 +16,25 @@ export interface PostgrestOptions {
   /** Allows a PATCH request without a filter, which changes every row. Default false. */
   readonly allowUnfilteredUpdate: boolean;
   /**
-   * Allows `Prefer: tx=rollback`, with which a client undoes its request, and with it what triggers have recorded.
-   * Default false.
+   * How the transaction of a request ends. With `allow-override`, `Prefer: tx=commit` and `Prefer: tx=rollback` decide:
+   * a client can then undo its request, and with it what triggers have recorded. Default `commit`.
    */
-  readonly allowRollback: boolean;
+  readonly txEnd: 'commit' | 'commit-allow-override' | 'rollback' | 'rollback-allow-override';
+  /**
+   * A function without arguments that each request calls in its transaction, before its statement, with the role of the
+   * request.
+   */
+  readonly preRequest: string | null;
+  /**
+   * The `search_path` of a request: the schema of its table or function, then these schemas. Null: the `search_path` of
+   * the connection.
+   */
+  readonly extraSearchPath: readonly string[] | null;
+  /**
+   * Settings of each request for functions and policies: `{ "region": "north" }` is
+   * `current_setting('app.settings.region')`.
+   */
+  readonly appSettings: Readonly<Record<string, string>>;
   /** Allows aggregates in `select`, such as `amount.sum()`. They read all rows that meet the filters. Default false. */
   readonly allowAggregates: boolean;
 }
@@ -94,10 +109,25 @@ export interface PostgrestSourceOptions {
   /** Allows a PATCH request without a filter, which changes every row. Default false. */
   readonly allowUnfilteredUpdate?: boolean;
   /**
-   * Allows `Prefer: tx=rollback`, with which a client undoes its request, and with it what triggers have recorded.
-   * Default false.
+   * How the transaction of a request ends. With `allow-override`, `Prefer: tx=commit` and `Prefer: tx=rollback` decide:
+   * a client can then undo its request, and with it what triggers have recorded. Default `commit`.
    */
-  readonly allowRollback?: boolean;
+  readonly txEnd?: 'commit' | 'commit-allow-override' | 'rollback' | 'rollback-allow-override';
+  /**
+   * A function without arguments that each request calls in its transaction, before its statement, with the role of the
+   * request.
+   */
+  readonly preRequest?: string | null;
+  /**
+   * The `search_path` of a request: the schema of its table or function, then these schemas. Null: the `search_path` of
+   * the connection.
+   */
+  readonly extraSearchPath?: readonly string[] | null;
+  /**
+   * Settings of each request for functions and policies: `{ "region": "north" }` is
+   * `current_setting('app.settings.region')`.
+   */
+  readonly appSettings?: Readonly<Record<string, string>>;
   /** Allows aggregates in `select`, such as `amount.sum()`. They read all rows that meet the filters. Default false. */
   readonly allowAggregates?: boolean;
 }

@@ -1,17 +1,24 @@
 import {
+  arrayOf,
   boolean,
   crudOptions,
   describeFaults,
+  hidden,
+  matching,
   nonEmptyString,
   nullable,
+  oneOf,
   option,
   optionGroup,
   type OptionGroup,
+  recordOf,
   type ResolvedCrudOptions,
   resolveCrudOptions,
+  string,
   withDefaults,
 } from '@pgway/core/internal';
 import type { DatabaseTypesOptions, PostgrestOptions, PostgrestSourceOptions } from './options.generated.ts';
+import { appSettingFault, functionName } from './transaction-options.ts';
 
 export type { DatabaseTypesOptions, PostgrestOptions, PostgrestSourceOptions } from './options.generated.ts';
 
@@ -24,10 +31,25 @@ export const postgrestOptions: OptionGroup<PostgrestOptions> = optionGroup<Postg
   {
     path: option(nonEmptyString, '/rest', 'The path of the tables: `/rest` has `/rest/<table>`.'),
     allowUnfilteredUpdate: option(boolean, false, 'Allows a PATCH request without a filter, which changes every row.'),
-    allowRollback: option(
-      boolean,
-      false,
-      'Allows `Prefer: tx=rollback`, with which a client undoes its request, and with it what triggers have recorded.',
+    txEnd: option(
+      oneOf('commit', 'commit-allow-override', 'rollback', 'rollback-allow-override'),
+      'commit',
+      'How the transaction of a request ends. With `allow-override`, `Prefer: tx=commit` and `Prefer: tx=rollback` decide: a client can then undo its request, and with it what triggers have recorded.',
+    ),
+    preRequest: option(
+      nullable(matching(functionName, 'the qualified name of a function, such as `auth.check_request`')),
+      null,
+      'A function without arguments that each request calls in its transaction, before its statement, with the role of the request.',
+    ),
+    extraSearchPath: option(
+      nullable(arrayOf(nonEmptyString)),
+      null,
+      'The `search_path` of a request: the schema of its table or function, then these schemas. Null: the `search_path` of the connection.',
+    ),
+    appSettings: option(
+      recordOf(hidden(string), appSettingFault),
+      {},
+      'Settings of each request for functions and policies: `{ "region": "north" }` is `current_setting(\'app.settings.region\')`.',
     ),
     allowAggregates: option(
       boolean,
@@ -72,17 +94,11 @@ export const postgrestSourceOptions: OptionGroup<PostgrestSourceOptions> = optio
 export function resolvePostgrestOptions(options: PostgrestSourceOptions): ResolvedPostgrestOptions {
   const faults = postgrestSourceOptions.validate(options, []);
   if (faults.length > 0) throw new RangeError(`postgrestSource: ${describeFaults(faults)}`);
-  const { path, allowUnfilteredUpdate, allowRollback, allowAggregates, ...tables } = withDefaults(
-    postgrestSourceOptions,
-    options,
-  );
-  return {
-    ...resolveCrudOptions(tables),
-    path: trimPath(path),
-    allowUnfilteredUpdate,
-    allowRollback,
-    allowAggregates,
-  };
+  const all = withDefaults(postgrestSourceOptions, options);
+  const tables = Object.entries(all).filter(([name]) => Object.hasOwn(tableOptions, name));
+  const own = Object.entries(all).filter(([name]) => Object.hasOwn(postgrestOptions.options, name));
+  const dialect = Object.fromEntries(own) as unknown as PostgrestOptions;
+  return { ...resolveCrudOptions(Object.fromEntries(tables)), ...dialect, path: trimPath(all.path) };
 }
 
 /** Clients give a path with or without slashes at its ends. */

@@ -1,6 +1,7 @@
 import type { DefaultRoute, Routine, TableOperation } from '@pgway/core';
 import { displayIdentifier, type Table, toParameter, toRoutine } from '@pgway/core/internal';
 import type { ResolvedPostgrestOptions } from './options.ts';
+import { toTransactionOptions } from './transaction-options.ts';
 
 /** The method of an operation, and the operations of `crudTypes` that publish it. */
 interface MethodDefinition {
@@ -77,7 +78,7 @@ export function toPostgrestRoutine(
 ): Routine {
   const routine = toRoutine(table, operation, options);
   const { method, title } = methods[operation];
-  const { path, allowRollback, allowAggregates, allowUnfilteredUpdate } = options;
+  const { path, allowAggregates, allowUnfilteredUpdate } = options;
   const canMerge = table.updatable && isEnabled(options, merging);
   return Object.freeze({
     ...routine,
@@ -87,7 +88,7 @@ export function toPostgrestRoutine(
       requiresRow: false,
       dialectData: {
         path,
-        allowRollback,
+        transaction: toTransactionOptions(options),
         allowAggregates,
         allowUnfilteredUpdate,
         conflictActions: [

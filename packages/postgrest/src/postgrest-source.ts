@@ -20,6 +20,7 @@ import { viewColumnsSql } from './read/view-columns.sql.ts';
 import { decodeViewColumns } from './read/view-keys.ts';
 import { createRpcEndpoints } from './rpc/rpc-endpoints.ts';
 import { compareSchemas } from './schema-order.ts';
+import { checkPreRequest } from './transaction-options.ts';
 
 /** A source of tables, views and functions in the dialect of PostgREST. */
 export type PostgrestSource = CrudSource &
@@ -45,6 +46,7 @@ export function postgrestSource(options: PostgrestSourceOptions = {}): Postgrest
       : {}),
     async read(database, filters) {
       const applied = resolveFilters(resolved, filters);
+      await checkPreRequest(database, resolved);
       const tables = await readTables(database, applied, { query, keepsDefaults: true });
       const routines = await listRoutines(
         // The first schema with a name has the requests that name no schema.

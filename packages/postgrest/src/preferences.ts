@@ -40,15 +40,15 @@ const none: Preferences = {
 };
 
 export interface PreferenceOptions {
-  /** Whether clients may ask for a rollback. Otherwise `tx` is unknown. */
-  readonly allowRollback: boolean;
+  /** Whether clients may decide how the transaction ends. Otherwise `tx` is unknown. */
+  readonly allowsOverride: boolean;
 }
 
 /**
  * Reads the header `Prefer`. Of a preference that is given twice, the first one counts; of time zones, the first one whether it is known or not.
  * @throws Problem PGRST122 for unknown preferences with `handling=strict`
  */
-export function readPreferences(request: GatewayRequest, { allowRollback }: PreferenceOptions): Preferences {
+export function readPreferences(request: GatewayRequest, { allowsOverride }: PreferenceOptions): Preferences {
   const header = request.header('prefer');
   if (header === undefined) return none;
   const found: Record<string, string | number> = {};
@@ -58,7 +58,7 @@ export function readPreferences(request: GatewayRequest, { allowRollback }: Pref
     if (preference === '') continue;
     // To look up a time zone takes as long as hundreds of other preferences.
     if (preference.startsWith('timezone=') && ++timezones > 1) continue;
-    const [name, value] = parsePreference(preference, allowRollback) ?? [null, null];
+    const [name, value] = parsePreference(preference, allowsOverride) ?? [null, null];
     if (name === null) unknown.push(preference);
     else found[name] ??= value;
   }
@@ -73,13 +73,13 @@ export function readPreferences(request: GatewayRequest, { allowRollback }: Pref
 
 function parsePreference(
   preference: string,
-  allowRollback: boolean,
+  allowsOverride: boolean,
 ): readonly [name: keyof Preferences, value: string | number] | null {
   const [, key = '', value = ''] = /^([a-z-]+)=(.*)$/.exec(preference) ?? [];
   if (key === 'max-affected') return /^\d{1,15}$/.test(value) ? ['maxAffected', Number(value)] : null;
   if (key === 'timezone') return isTimeZone(value) ? ['timezone', value] : null;
   const name = names.find((each) => each === key);
-  if (name === undefined || (name === 'tx' && !allowRollback)) return null;
+  if (name === undefined || (name === 'tx' && !allowsOverride)) return null;
   return (values[name] as readonly string[]).includes(value) ? [name, value] : null;
 }
 

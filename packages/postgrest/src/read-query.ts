@@ -1,4 +1,4 @@
-import type { GatewayResponse, HeaderList, Query, RowResponse } from '@pgway/core';
+import type { GatewayResponse, HeaderList, Query } from '@pgway/core';
 import { sql, SqlText, text } from '@pgway/core/internal';
 import { ofRequest } from './database-error.ts';
 import { preferenceApplied } from './preferences.ts';
@@ -10,6 +10,7 @@ import { readModelOf } from './read-models.ts';
 import type { Read } from './read/select-builder.ts';
 import { countedRowsSql, countSql, writeRead } from './read/select-sql.ts';
 import type { TargetRequest } from './target.ts';
+import { beginTransaction, rollsBack } from './transaction.ts';
 import { representation, withNames } from './write-response.ts';
 import {
   guardProblem,
@@ -61,7 +62,7 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
   const { offset } = outerLevel(read.query);
   return {
     ...statement.finish('select'),
-    settings: request.settings,
+    ...beginTransaction(request),
     ...(preferences.count === 'planned' || preferences.count === 'estimated' ? explainRows(read, prefix) : {}),
     rowResponse: {
       rollsBack: rollsBack(request),
@@ -81,12 +82,6 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
         toError(error),
     },
   };
-}
-
-/** Whether the transaction is rolled back. That of a host would stay read-only otherwise. */
-export function rollsBack({ preferences: { tx }, isReadOnly }: TargetRequest): RowResponse['rollsBack'] {
-  if (tx === 'rollback') return true;
-  return isReadOnly ? 'host' : false;
 }
 
 /** The number of all rows: exact, up to a limit, or none. */
@@ -185,7 +180,7 @@ function respond(request: TargetRequest, result: ReadResult, isCall: boolean): G
   return representation(request, status, result.body, headers);
 }
 
-const readPreferences = ['count', 'handling'] as const;
+const readPreferences = ['count', 'tx', 'handling'] as const;
 const callPreferences = ['count', 'tx', 'handling', 'maxAffected'] as const;
 
 function contentRange({ rows, total, offset }: ReadResult): HeaderList {

@@ -1,6 +1,14 @@
 import type { Caller, QueryInput } from '@pgway/core';
+import { quoteIdentifier } from '@pgway/core/internal';
 import { parseCookie } from 'cookie';
+import type { PostgrestTable } from './dialect-table.ts';
 import { type Preferences, preferredSettings } from './preferences.ts';
+
+/** The table or function of a request. */
+interface SettingsOwner {
+  readonly schema: string;
+  readonly options: Pick<PostgrestTable, 'path' | 'transaction'>;
+}
 
 export type RequestSetting = readonly [name: string, value: string];
 
@@ -10,14 +18,19 @@ export type RequestSetting = readonly [name: string, value: string];
  * - `request.headers`: by their names in lower case
  * - `request.cookies`, `request.method`
  * - `request.path`: without the path of the tables, as PostgREST has it at the root
+ * - `search_path` and `app.settings.…`, if the options have them
  */
 export function requestSettings(
   { request: { method, path }, context }: Pick<QueryInput, 'request' | 'context'>,
-  root: string,
+  { schema, options: { path: root, transaction } }: SettingsOwner,
   preferences: Preferences,
 ): readonly RequestSetting[] {
   const headers = context.headers();
+  const { extraSearchPath, settings } = transaction;
+  const searchPath = [quoteIdentifier(schema), ...(extraSearchPath ?? [])].join(', ');
   return [
+    ...(extraSearchPath === null ? [] : [['search_path', searchPath] as const]),
+    ...settings,
     ['request.jwt.claims', claimsJson(context.caller, context.role)],
     ['request.headers', JSON.stringify(Object.fromEntries(headers))],
     ['request.cookies', JSON.stringify(parseCookie(headers.get('cookie') ?? ''))],

@@ -81,9 +81,9 @@ export function toTargetRequest(
   isRead: boolean,
   ownMedia: string | null = null,
 ): TargetRequest {
-  const preferences = readPreferences(request, target.options);
+  const preferences = readPreferences(request, target.options.transaction);
   const isReadOnly = request.method === 'GET' || request.method === 'HEAD';
-  const settings = requestSettings({ request, context }, target.options.path, preferences);
+  const settings = requestSettings({ request, context }, target, preferences);
   return {
     target,
     preferences,

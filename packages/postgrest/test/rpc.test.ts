@@ -5,7 +5,7 @@ import { useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { ask, type Sent } from './support.ts';
 
-const sources = () => [functionsSource(), postgrestSource({ allowRollback: true })];
+const sources = () => [functionsSource(), postgrestSource({ txEnd: 'commit-allow-override' })];
 
 /** Calls of `@supabase/postgrest-js`, unchanged, and plain requests. */
 const gateway = useGateway(

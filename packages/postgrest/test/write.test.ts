@@ -11,7 +11,7 @@ const gateway = useGateway(
   create table keyless (a int, b text);
   create table code (id int, code text default lower('A'::varchar), made timestamptz default now());
 `,
-  { ...postgrest({ allowRollback: true }), logCommands: true },
+  { ...postgrest({ txEnd: 'commit-allow-override' }), logCommands: true },
 );
 
 beforeEach(() =>

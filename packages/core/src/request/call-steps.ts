@@ -51,8 +51,7 @@ export function buildSteps(call: ExecutableCall, run: Run, options: StepOptions)
   const step: LabelledStep = { statement: call.statement, values: call.arguments, rows, label: 'statement' };
   const settings = transactionSettings(call, run.traceparent);
   if (trial !== null) return measuredSteps(step, settings, trial);
-  const own = stepsBefore(call.headerQuery, guard, headerRow);
-  const before = call.earlier === undefined ? own : [...own, ...call.earlier.map(earlierStep)];
+  const before = stepsBefore(call, guard, headerRow);
   if (settings.length === 0 && before.length === 0 && invalidation === null) return [step];
   const steps = [
     ...before,
@@ -116,14 +115,23 @@ export function settingsStep(settings: readonly CallSetting[]): LabelledStep {
 const none: readonly LabelledStep[] = [];
 
 function stepsBefore(
-  headerQuery: ExecutableCall['headerQuery'],
+  { headerQuery, earlier }: ExecutableCall,
   guard: CallGuard | null,
   headerRow: RowSink | null,
 ): readonly LabelledStep[] {
-  if (headerQuery === null) return guard === null ? none : [guardStep(guard)];
-  const { statement, arguments: values } = headerQuery;
-  const header: LabelledStep = { statement, values, rows: headerRow!, label: 'headers' };
-  return guard === null ? [header] : [guardStep(guard), header];
+  if (headerQuery === null && earlier === undefined) return guard === null ? none : [guardStep(guard)];
+  return [
+    ...(guard === null ? none : [guardStep(guard)]),
+    ...(earlier ?? []).map(earlierStep),
+    ...(headerQuery === null ? none : [headerStep(headerQuery, headerRow!)]),
+  ];
+}
+
+function headerStep(
+  { statement, arguments: values }: NonNullable<ExecutableCall['headerQuery']>,
+  rows: RowSink,
+): LabelledStep {
+  return { statement, values, rows, label: 'headers' };
 }
 
 function earlierStep({ statement, arguments: values }: BoundStatement): LabelledStep {

@@ -3,7 +3,7 @@ import type { HeaderWriter } from '../response/response-headers.ts';
 import type { ExecutableCall } from './build-query.ts';
 import { withCallerHeaders } from '../auth/caller-headers.ts';
 import type { Caller, RowResponse } from '../ports/ports.ts';
-import type { ExclusiveRunner, Transaction } from '../postgres/port.ts';
+import type { ExclusiveRunner, Step, Transaction } from '../postgres/port.ts';
 import { createTextRowSink } from '../postgres/query.ts';
 import { selectDatabase, selectRole } from './call-connection.ts';
 import { transactionSteps } from './call-steps.ts';
@@ -72,11 +72,16 @@ async function executeAndRollBack(context: ExecutionContext, input: ExecutionInp
     const runner: ExclusiveRunner = { run: (call) => withoutRelease.run(call), withoutRelease };
     // The settings were made at the begin of the transaction.
     const call = { ...input.call, settings: [] };
-    return await execute({ ...context, traceparent: null }, { ...input, call, runner, isHostConnection });
+    const result = await execute({ ...context, traceparent: null }, { ...input, call, runner, isHostConnection });
+    // A commit would fail for deferred constraints. Those of a host's transaction may be met by its next statements.
+    if (!isHostConnection) await transaction.run([checkConstraints]);
+    return result;
   } finally {
     await transaction.rollback();
   }
 }
+
+const checkConstraints: Step = { statement: { name: '', sql: 'set constraints all immediate' }, values: [] };
 
 async function begin(
   context: ExecutionContext,

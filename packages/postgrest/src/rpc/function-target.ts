@@ -7,6 +7,7 @@ import { toTableColumn } from '../result-column.ts';
 import { mediaTypeOf } from '../media.ts';
 import type { ReadModel, Relation } from '../read/relationships.ts';
 import type { Target } from '../target.ts';
+import { toTransactionOptions } from '../transaction-options.ts';
 
 /** The result of a function. `rows` have columns, `values` have not. */
 export type FunctionResult = 'nothing' | 'value' | 'values' | 'row' | 'rows';
@@ -36,16 +37,13 @@ interface KnownFunction {
 const functions = new WeakMap<Endpoint['parameters'], KnownFunction>();
 
 /** Keeps the facts of a function that requests need. */
-export function keepFunction(
-  endpoint: Endpoint,
-  routine: Routine,
-  { path, allowRollback, allowAggregates, limits }: ResolvedPostgrestOptions,
-): void {
+export function keepFunction(endpoint: Endpoint, routine: Routine, resolved: ResolvedPostgrestOptions): void {
+  const { path, allowAggregates, limits } = resolved;
   const { name, result } = routine;
   const kind = resultKind(name, result);
   const options: PostgrestTable = {
     path,
-    allowRollback,
+    transaction: toTransactionOptions(resolved),
     allowAggregates,
     allowUnfilteredUpdate: false,
     conflictActions: [],

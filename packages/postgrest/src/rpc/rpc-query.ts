@@ -8,8 +8,9 @@ import { parseReadQuery } from '../read/parse-query.ts';
 import { emptyLevel } from '../read/query.ts';
 import { raisedProblem } from '../raised-problem.ts';
 import { readModelOf } from '../read-models.ts';
-import { finishRead, type ReadParts, rollsBack, withRange } from '../read-query.ts';
+import { finishRead, type ReadParts, withRange } from '../read-query.ts';
 import { type TargetRequest, toTargetRequest } from '../target.ts';
+import { beginTransaction, rollsBack } from '../transaction.ts';
 import { representation, withoutContent } from '../write-response.ts';
 import { guardProblem, guardSql, maxResponseSize, type ResultGuard } from '../write-result.ts';
 import { functionOf, type FunctionTarget, relationOf } from './function-target.ts';
@@ -181,7 +182,7 @@ function bodyQuery(parts: Omit<ValueParts, 'guards'>): Query {
 function valueQuery({ request, target, statement, guards, respond }: ValueParts): Query {
   return {
     ...statement.finish('call'),
-    settings: request.settings,
+    ...beginTransaction(request),
     rowResponse: {
       rollsBack: rollsBack(request),
       respond: ([body]) => respond(body ?? (target.media === null ? 'null' : '')),
