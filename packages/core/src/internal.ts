@@ -35,13 +35,15 @@ export { compileHostPattern, type HostMatcher } from './gateway/tenants/tenant-n
 export { clientNetwork } from './http/client-network.ts';
 export { escapeHtml } from './http/escape-html.ts';
 export { JsonError, readJson, truncateKey } from './http/json-reader.ts';
-export { type JsonSlice, readElements, readMembers } from './http/json-slice.ts';
+export { type JsonSlice, readElements, readMembers, sliceToJson } from './http/json-slice.ts';
 export { requestMethods } from './http/methods.ts';
 export { parseQueryString } from './http/query-string.ts';
 export { logObserver } from './logging/log-observer.ts';
 export { errorToLoginOutcome } from './ports/ports.ts';
 export { arrayLiteral, recordLiteral } from './postgres/literal.ts';
-export { DatabaseError } from './postgres/port.ts';
+export { DatabaseError, LocatedError } from './postgres/port.ts';
+export { earlierIndex } from './request/call-steps.ts';
+export { toPointer } from './request/field-pointers.ts';
 export { segmentsPerWindow } from './rate-limits/sliding-window.ts';
 export { checkRowCommand, RowCommands } from './uploads/row-commands.ts';
 export { isStorageFull } from './uploads/storage-error.ts';

@@ -1,6 +1,6 @@
-import type { GatewayResponse, Query, TableColumn } from '@pgway/core';
-import { quoteIdentifier, rowAlias, sql, type SqlText, text, writeOrder } from '@pgway/core/internal';
-import { ofRequest } from './database-error.ts';
+import type { GatewayResponse, Query, QueryStatement, TableColumn } from '@pgway/core';
+import { earlierIndex, quoteIdentifier, rowAlias, sql, type SqlText, text, writeOrder } from '@pgway/core/internal';
+import { isDatabaseError, ofRequest } from './database-error.ts';
 import { raisedProblem } from './raised-problem.ts';
 import { readModelOf } from './read-models.ts';
 import type { ReadQuery } from './read/query.ts';
@@ -22,21 +22,30 @@ import {
 
 export interface WriteParts {
   readonly query: ReadQuery;
-  /** Null: nothing to write. */
-  readonly statement: SqlText | null;
+  /** INSERT, UPDATE or DELETE without RETURNING; or a function that returns a SELECT of the returned columns, where none of them is to run. */
+  readonly statement: SqlText | ((returned: readonly TableColumn[]) => SqlText);
   /** The columns of `Location`; empty: none. */
   readonly location: readonly TableColumn[];
   /** The most rows that the write may affect; null: any number. */
   readonly maxAffected: number | null;
   readonly settings: readonly (readonly [name: string, value: string])[];
+  /** Statements before it. Absent: none. */
+  readonly earlier?: EarlierStatements;
   /** @throws Problem */
   readonly respond: (result: WriteResult) => GatewayResponse;
+}
+
+export interface EarlierStatements {
+  readonly statements: readonly SqlText[];
+  readonly guards: readonly ResultGuard[];
+  /** Returns the error of one of the statements with the JSON Pointer of the rows that it writes. */
+  readonly locate: (error: unknown, index: number) => unknown;
 }
 
 /** Returns the query of a write, in one statement with the rows that it returns. */
 export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
   const { target, preferences } = request;
-  const { statement, location, settings, respond } = parts;
+  const { statement, location, settings, respond, earlier } = parts;
   const returnsRows = preferences.return === 'representation';
   const read: Read = {
     model: readModelOf(target),
@@ -48,16 +57,23 @@ export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
   const guards = selectGuards(request, parts.maxAffected);
   const written = returnsRows ? bodySql(request, read) : null;
   const whole = resultStatement({
-    statement: statement ?? noRows(request, [...returned]),
-    isSelect: statement === null,
+    statement: typeof statement === 'function' ? statement([...returned]) : statement,
+    isSelect: typeof statement === 'function',
     returned: [...returned],
     body: written?.sql ?? null,
     location,
     guards,
   });
+  const { operation } = target.endpoint.table!;
+  const begun = beginTransaction(request, settings);
+  const before = begun.earlier ?? [];
+  const finishEarlier = (each: SqlText, index: number): QueryStatement => each.finish(`${operation} ${index}`);
+  const toOwnError = (error: unknown): unknown =>
+    guardProblem(error, [...guards, ...(earlier?.guards ?? [])]) ?? raisedProblem(error) ?? ofRequest(error);
   return {
-    ...whole.finish(target.endpoint.table!.operation),
-    ...beginTransaction(request, settings),
+    ...whole.finish(operation),
+    ...begun,
+    ...(earlier === undefined ? {} : { earlier: [...before, ...earlier.statements.map(finishEarlier)] }),
     rowResponse: {
       rollsBack: rollsBack(request),
       respond: (row) => {
@@ -65,9 +81,16 @@ export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
         const { body } = result;
         return respond(body === null ? result : { ...result, body: withNames(request, written!.names, body) });
       },
-      toError: (error) => guardProblem(error, guards) ?? raisedProblem(error) ?? ofRequest(error),
+      toError: (error) => {
+        const index = (failedEarlier(error) ?? -1) - before.length;
+        return earlier === undefined || index < 0 ? toOwnError(error) : earlier.locate(toOwnError(error), index);
+      },
     },
   };
+}
+
+function failedEarlier(error: unknown): number | null {
+  return isDatabaseError(error) ? earlierIndex(error.label) : null;
 }
 
 function selectGuards({ media, preferences }: TargetRequest, maxAffected: number | null): readonly ResultGuard[] {
@@ -79,8 +102,8 @@ function selectGuards({ media, preferences }: TargetRequest, maxAffected: number
   return guards;
 }
 
-/** A statement in place of an UPDATE that sets nothing. */
-function noRows({ target }: TargetRequest, columns: readonly TableColumn[]): SqlText {
+/** Returns a statement in place of an UPDATE that sets nothing. */
+export function noRows({ target }: TargetRequest, columns: readonly TableColumn[]): SqlText {
   const list = columns.map(({ name }) => `${rowAlias}.${quoteIdentifier(name)}`).join(', ');
   return text(`select ${list === '' ? '1' : list} from ${relationSql(target)} as ${rowAlias} where false`);
 }

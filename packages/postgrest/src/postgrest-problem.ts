@@ -42,6 +42,11 @@ export function invalidBody(message: string, details: string | null = null): Pro
   return postgrestProblem(400, 'PGRST102', message, { details });
 }
 
+/** Adds the JSON Pointer (RFC 6901) of the value in the body that the error is about. */
+export function locatedProblem(problem: Problem, pointer: string): Problem {
+  return problem.withMembers({ pointer });
+}
+
 /** @param table as the request names it */
 export function unknownColumn(column: string, table: string): Problem {
   return postgrestProblem(400, 'PGRST204', `Could not find the '${column}' column of '${table}' in the schema cache`);

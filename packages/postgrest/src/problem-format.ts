@@ -27,10 +27,16 @@ function unauthenticatedCode(detail: string | undefined): string {
 /** The error as PostgREST has it. Its code is an SQLSTATE, a code of PostgREST, or that of the problem. */
 export const formatProblem: ProblemFormat = ({ code, status, detail: reason }, shown) => {
   const known = code === 'unauthenticated' ? { status, code: unauthenticatedCode(reason) } : postgrestErrors.get(code);
-  const { title, detail, details = detail ?? null, hint = null } = shown;
+  const { title, detail, details = detail ?? null, hint = null, pointer } = shown;
   return {
     // A problem has a status from 400 on; several relationships are a choice for the client.
     status: known?.status ?? (shown.code === 'PGRST201' ? 300 : status),
-    members: { code: shown.code ?? known?.code ?? code, message: title, details, hint },
+    members: {
+      code: shown.code ?? known?.code ?? code,
+      message: title,
+      details,
+      hint,
+      ...(pointer === undefined ? {} : { pointer }),
+    },
   };
 };

@@ -1,7 +1,7 @@
 import type { Endpoint } from '@pgway/core';
 import { groupBy } from '@pgway/core/internal';
 import { type PostgrestTable, postgrestTable } from './dialect-table.ts';
-import { createReadModel, type KeyFacts, type ReadModel } from './read/relationships.ts';
+import { createReadModel, type KeyFacts, type ReadModel, type Relation, relationKey } from './read/relationships.ts';
 import { functionOf, rowFunctionsOf } from './rpc/function-target.ts';
 import { keepSchemas, type Target, targetOf } from './target.ts';
 
@@ -26,7 +26,12 @@ export function createReadModels(endpoints: readonly Endpoint[]): void {
     const options = group.map(optionsOf);
     const facts = options.map((each) => keyFacts.get(each)).find((known) => known !== undefined);
     const model = createReadModel(readable, facts ?? { foreignKeys: [], viewColumns: [] }, rowFunctionsOf(group));
-    for (const each of options) models.set(each, model);
+    const inserted = group.filter(({ table }) => table?.operation === 'insertReturning').map(targetOf);
+    const byKey = new Map(inserted.map((target) => [relationKey(target), target]));
+    for (const each of options) {
+      models.set(each, model);
+      insertTargets.set(each, byKey);
+    }
   }
 }
 
@@ -56,6 +61,21 @@ function accessKey(endpoint: Endpoint): string {
 /** Returns the tables that requests to a table or function may read. */
 export function readModelOf({ options }: Target): ReadModel {
   return models.get(options) ?? noRelations;
+}
+
+/** The targets of inserts, by the table that a request is sent to and the key of the inserted relation. */
+const insertTargets = new WeakMap<PostgrestTable, ReadonlyMap<string, Target>>();
+
+/**
+ * Returns the target of inserts of related rows in a request to another table; null where the table has none, or the request would pass by
+ * what the comment of the table says of its inserts.
+ */
+export function insertTargetOf(outer: Target, related: Relation): Target | null {
+  const target = insertTargets.get(outer.options)?.get(relationKey(related)) ?? null;
+  if (target === null) return null;
+  const { idempotency, invalidates } = target.endpoint;
+  const isSame = idempotency === outer.endpoint.idempotency;
+  return isSame && invalidates.every((name) => outer.endpoint.invalidates.includes(name)) ? target : null;
 }
 
 const noRelations: ReadModel = { relations: new Map(), relationships: new Map(), computed: new Map() };

@@ -23,6 +23,15 @@ export interface RowsBody {
   readonly keys: ReadonlySet<string>;
   /** The keys that some objects lack. */
   readonly missing: ReadonlySet<string>;
+  /** Whether some objects have related rows, whose keys are not among the others. */
+  readonly hasRelated: boolean;
+}
+
+interface RowsOptions {
+  /** Whether the objects may have different keys. */
+  readonly keysMayDiffer: boolean;
+  /** Whether the value of a key is related rows. */
+  readonly isRelated: (key: string) => boolean;
 }
 
 /** The media types of a body with rows. */
@@ -49,22 +58,21 @@ export function selectRowsFormat(contentType: string | undefined): RowsFormat {
 
 /**
  * Reads the rows of a body.
- * @param hasColumns whether the request lists its columns: then the objects may have different keys
  * @throws Problem PGRST102
  */
-export async function readRows(text: string, format: RowsFormat, hasColumns: boolean): Promise<RowsBody> {
+export async function readRows(text: string, format: RowsFormat, options: RowsOptions): Promise<RowsBody> {
   if (format === 'csv') return readCsvRows(text);
-  return format === 'form' ? readFormRow(text) : readJsonRows(text.replace(/^\ufeff/, ''), hasColumns);
+  return format === 'form' ? readFormRow(text) : readJsonRows(text.replace(/^\ufeff/, ''), options);
 }
 
 const emptyBody = 'Empty or invalid json';
 
-function readJsonRows(text: string, hasColumns: boolean): RowsBody {
+function readJsonRows(text: string, options: RowsOptions): RowsBody {
   const document = parseJson(text);
   const isArray = document.kind === 'array';
   const elements = isArray ? readElements(document) : [document];
   const json = text.slice(document.start, document.end);
-  return { json: isArray ? json : `[${json}]`, count: elements.length, ...collectKeys(elements, hasColumns) };
+  return { json: isArray ? json : `[${json}]`, count: elements.length, ...collectKeys(elements, options) };
 }
 
 /**
@@ -81,20 +89,32 @@ export function parseJson(text: string): JsonSlice {
   }
 }
 
-function collectKeys(elements: readonly JsonSlice[], hasColumns: boolean): Pick<RowsBody, 'keys' | 'missing'> {
+function collectKeys(
+  elements: readonly JsonSlice[],
+  { keysMayDiffer, isRelated }: RowsOptions,
+): Pick<RowsBody, 'keys' | 'missing' | 'hasRelated'> {
   const counts = new Map<string, number>();
+  const related = new Set<string>();
   let firstSize = 0;
   for (const [index, element] of elements.entries()) {
     if (element.kind !== 'object') throw invalidBody('All elements must be objects', `Element ${index} is not`);
-    const members = readMembers(element);
-    for (const key of members.keys()) counts.set(key, (counts.get(key) ?? 0) + 1);
-    if (index === 0) firstSize = members.size;
-    if (!hasColumns && (members.size !== firstSize || counts.size !== firstSize)) {
+    let size = 0;
+    for (const key of readMembers(element).keys()) {
+      const count = counts.get(key);
+      if (count === undefined && (related.has(key) || isRelated(key))) {
+        related.add(key);
+        continue;
+      }
+      counts.set(key, (count ?? 0) + 1);
+      size++;
+    }
+    if (index === 0) firstSize = size;
+    if (!keysMayDiffer && (size !== firstSize || counts.size !== firstSize)) {
       throw invalidBody('All object keys must match', `Element ${index} has other keys than element 0`);
     }
   }
   const missing = [...counts].flatMap(([key, count]) => (count < elements.length ? [key] : []));
-  return { keys: new Set(counts.keys()), missing: new Set(missing) };
+  return { keys: new Set(counts.keys()), missing: new Set(missing), hasRelated: related.size > 0 };
 }
 
 /** @throws Problem PGRST102 for bytes that are not UTF-8: `URLSearchParams` would replace them */
@@ -115,7 +135,13 @@ function readFormRow(text: string): RowsBody {
     row.set(key, values[0]!);
   }
   if (row.size === 0) throw invalidBody(emptyBody);
-  return { json: `[${JSON.stringify(Object.fromEntries(row))}]`, count: 1, keys: new Set(row.keys()), missing: noKeys };
+  return {
+    json: `[${JSON.stringify(Object.fromEntries(row))}]`,
+    count: 1,
+    keys: new Set(row.keys()),
+    missing: noKeys,
+    hasRelated: false,
+  };
 }
 
 const noKeys: ReadonlySet<string> = new Set();
@@ -164,7 +190,7 @@ class CsvRows {
   finish(): RowsBody {
     if (this.#names === null) throw invalidBody('Empty CSV', 'The first line has the names of the columns');
     const json = `[${this.#rows.join(',')}]`;
-    return { json, count: this.#rows.length, keys: new Set(this.#names), missing: noKeys };
+    return { json, count: this.#rows.length, keys: new Set(this.#names), missing: noKeys, hasRelated: false };
   }
 }
 

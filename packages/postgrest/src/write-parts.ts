@@ -21,12 +21,24 @@ export interface GivenRows {
   readonly listed: readonly string[] | null;
 }
 
-/** @throws Problem PGRST102 */
-export async function readGivenRows({ body, contentType, parameters }: TargetRequest): Promise<GivenRows> {
+/**
+ * @param isRelated whether the value of a key is related rows
+ * @throws Problem PGRST102
+ */
+export async function readGivenRows(
+  { body, contentType, parameters, preferences }: TargetRequest,
+  isRelated: (key: string) => boolean = () => false,
+): Promise<GivenRows> {
   const format = selectRowsFormat(contentType);
   const columns = parameters.get('columns');
   const listed = columns === null ? null : parseNames('columns', columns);
-  return { rows: await readRows(body ?? '', format, listed !== null), listed };
+  const keysMayDiffer = listed !== null || mayDiffer(preferences);
+  return { rows: await readRows(body ?? '', format, { keysMayDiffer, isRelated }), listed };
+}
+
+/** Whether rows of one table may have different keys: a row without a key gets the default of the column. */
+export function mayDiffer({ missing }: TargetRequest['preferences']): boolean {
+  return missing === 'default';
 }
 
 /**
@@ -34,8 +46,8 @@ export async function readGivenRows({ body, contentType, parameters }: TargetReq
  * @throws Problem PGRST204; PGRST102 for a default that cannot be part of the statement
  */
 export function insertColumns(
-  { target, preferences }: TargetRequest,
-  { rows, listed }: GivenRows,
+  { target, preferences }: Pick<TargetRequest, 'target' | 'preferences'>,
+  { rows, listed }: { readonly rows: Pick<RowsBody, 'keys' | 'missing'>; readonly listed: GivenRows['listed'] },
 ): readonly WrittenColumn[] {
   const usesDefaults = preferences.missing === 'default';
   return (listed ?? [...rows.keys]).flatMap((name): readonly WrittenColumn[] => {
@@ -74,14 +86,17 @@ export function updateColumns(
 
 /**
  * Returns the action for rows that exist; null: an error.
+ * @param parameter the one that lists the columns of a unique constraint; without it, the primary key counts
  * @throws Problem PGRST204, 42501 for an action that is not published
  */
-export function selectConflict({ target, preferences, parameters }: TargetRequest): ConflictAction | null {
+export function selectConflict(
+  { target, preferences, parameters }: Pick<TargetRequest, 'target' | 'preferences' | 'parameters'>,
+  parameter = 'on_conflict',
+): ConflictAction | null {
   const { resolution } = preferences;
   if (resolution === null) return null;
-  const names = parameters.get('on_conflict');
-  const columns =
-    names === null ? target.key : parseNames('on_conflict', names).map((name) => requireColumn(target, name));
+  const names = parameters.get(parameter);
+  const columns = names === null ? target.key : parseNames(parameter, names).map((name) => requireColumn(target, name));
   if (columns.length === 0) return null;
   const action = resolution === 'merge-duplicates' ? 'merge' : 'ignore';
   if (target.options.conflictActions.includes(action)) return { action, columns };

@@ -1,5 +1,5 @@
-import type { HeaderList, Query } from '@pgway/core';
-import { type Order, rowAlias, type SqlText } from '@pgway/core/internal';
+import type { HeaderList, Query, TableColumn } from '@pgway/core';
+import { type Order, rowAlias } from '@pgway/core/internal';
 import { preferenceApplied } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
 import { type Aliased, conditionsOf, orderedField } from './read/filter-sql.ts';
@@ -8,8 +8,10 @@ import { parseReadQuery } from './read/parse-query.ts';
 import { emptyLevel, type Level, type OrderTerm, type ReadQuery } from './read/query.ts';
 import { computedOf } from './read/relationships.ts';
 import { readModelOf } from './read-models.ts';
-import { finishWrite } from './finish-write.ts';
-import { locationHeader, representation, totalRange, withoutContent, affectedRowsRange } from './write-response.ts';
+import { finishWrite, noRows, type WriteParts } from './finish-write.ts';
+import { buildNestedInsert } from './nested-insert.ts';
+import { isRelatedKey } from './nested-rows.ts';
+import { affectedRowsRange, insertedRows, representation, totalRange, withoutContent } from './write-response.ts';
 import {
   insertColumns,
   jsonParameter,
@@ -26,14 +28,15 @@ import {
   type ChangeParts,
   deleteStatement,
   insertStatement,
-  mergedRowsSetting,
+  mergeSettings,
   updateStatement,
 } from './write-statements.ts';
 
-/** POST: inserts all rows of the body. */
+/** POST: inserts all rows of the body, with their related rows. */
 export async function buildInsert(request: TargetRequest): Promise<Query> {
   const { target, preferences } = request;
-  const given = await readGivenRows(request);
+  const given = await readGivenRows(request, (key) => isRelatedKey(target, key));
+  if (given.rows.hasRelated) return buildNestedInsert(request);
   const query = parseReadQuery(request.query);
   const conflict = selectConflict(request);
   const columns = insertColumns(request, given);
@@ -50,27 +53,9 @@ export async function buildInsert(request: TargetRequest): Promise<Query> {
     location,
     maxAffected: null,
     settings: conflict?.action === 'merge' ? mergeSettings : [],
-    respond: (result) => {
-      const isMerge = preferences.resolution === 'merge-duplicates';
-      const status = isMerge && result.affected - result.merged <= 0 ? 200 : 201;
-      const applied = preferenceApplied(preferences, [
-        ...(conflict === null ? [] : (['resolution'] as const)),
-        'missing',
-        'return',
-        'count',
-        'tx',
-        'handling',
-      ]);
-      const headers = [...locationHeader(target, result), ...totalRange(request, result), ...applied];
-      return result.body === null
-        ? { kind: 'whole', status, headers, body: '' }
-        : representation(request, status, result.body, headers);
-    },
+    respond: (result) => insertedRows(request, conflict, result),
   });
 }
-
-/** An earlier statement of the transaction may have counted, where the host provides the connection. */
-const mergeSettings = [[mergedRowsSetting, '']] as const;
 
 /** PUT: inserts or replaces the row that the URL names. */
 export async function buildPut(request: TargetRequest): Promise<Query> {
@@ -110,7 +95,9 @@ export async function buildUpdate(request: TargetRequest): Promise<Query> {
   const isEmpty = columns.length === 0 && defaults.length === 0;
   const parts = changeParts(request, query, 'UPDATE');
   const body = jsonParameter(given.rows.json);
-  const statement = isEmpty ? null : updateStatement(target, { body, columns, defaults, ...parts });
+  const statement = isEmpty
+    ? (returned: readonly TableColumn[]) => noRows(request, returned)
+    : updateStatement(target, { body, columns, defaults, ...parts });
   return finishChange(request, query, { statement, applied: ['missing'], range: affectedRowsRange });
 }
 
@@ -122,8 +109,7 @@ export function buildDelete(request: TargetRequest): Query {
 }
 
 interface Change {
-  /** Null: nothing to set. */
-  readonly statement: SqlText | null;
+  readonly statement: WriteParts['statement'];
   /** Further preferences that have an effect. */
   readonly applied: readonly 'missing'[];
   readonly range: (request: TargetRequest, result: WriteResult) => HeaderList;

@@ -1,6 +1,8 @@
 import type { GatewayResponse, HeaderList } from '@pgway/core';
+import { preferenceApplied } from './preferences.ts';
 import type { Target, TargetRequest } from './target.ts';
 import type { WriteResult } from './write-result.ts';
+import type { ConflictAction } from './write-statements.ts';
 
 /** Returns a response with the rows. */
 export function representation(
@@ -20,6 +22,29 @@ export function withNames({ media }: TargetRequest, names: readonly string[], bo
 /** The line of names (RFC 4180). */
 function csvLine(names: readonly string[]): string {
   return names.map((name) => (/[",\n\r]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',');
+}
+
+/** Returns the response to an insert. */
+export function insertedRows(
+  request: TargetRequest,
+  conflict: ConflictAction | null,
+  result: WriteResult,
+): GatewayResponse {
+  const { target, preferences } = request;
+  const isMerge = preferences.resolution === 'merge-duplicates';
+  const status = isMerge && result.affected - result.merged <= 0 ? 200 : 201;
+  const applied = preferenceApplied(preferences, [
+    ...(conflict === null ? [] : (['resolution'] as const)),
+    'missing',
+    'return',
+    'count',
+    'tx',
+    'handling',
+  ]);
+  const headers = [...locationHeader(target, result), ...totalRange(request, result), ...applied];
+  return result.body === null
+    ? { kind: 'whole', status, headers, body: '' }
+    : representation(request, status, result.body, headers);
 }
 
 export function withoutContent(headers: HeaderList): GatewayResponse {

@@ -24,7 +24,7 @@ export interface WriteResult {
  * changed.
  */
 export interface ResultGuard {
-  readonly kind: 'single' | 'maximum' | 'size';
+  readonly kind: 'single' | 'maximum' | 'size' | 'all';
   readonly limit: number;
   /** The text of the error, which no data can contain by chance. */
   readonly token: string;
@@ -56,7 +56,7 @@ export function resultStatement({ statement, isSelect, returned, body, location,
     .add(locationSql(location))
     .add(', ')
     .add(body === null ? 'null' : returnedBody);
-  for (const guard of guards) sql.append(guardSql(guard, guarded[guard.kind].value));
+  for (const guard of guards) sql.append(guardSql(guard));
   sql.add(` from (select pg_catalog.count(*) as "affected" from ${sourceAlias}) as "total"`);
   // With an offset, PostgreSQL evaluates the rows once.
   return body === null ? sql : sql.add(' cross join (select ').append(body).add(' as "body" offset 0) as "returned"');
@@ -75,13 +75,14 @@ const guarded: Readonly<Record<ResultGuard['kind'], { readonly value: string; re
   single: { value: affected, operator: '<>' },
   maximum: { value: affected, operator: '>' },
   size: { value: `pg_catalog.octet_length(${returnedBody})`, operator: '>' },
+  all: { value: 'pg_catalog.count(*)', operator: '<>' },
 };
 
 /**
  * Returns a further column. A text that is not a number fails with the text in its message, which a client can be told.
  * @param value the limited number in SQL
  */
-export function guardSql({ kind, limit, token }: ResultGuard, value: string): SqlText {
+export function guardSql({ kind, limit, token }: ResultGuard, value: string = guarded[kind].value): SqlText {
   const { operator } = guarded[kind];
   return text(`, case when ${value} operator(pg_catalog.${operator}) `)
     .bind(String(limit), 'pg_catalog.int8', tokenSource)
@@ -137,8 +138,16 @@ function tooManyRows(rows: string): Error {
   });
 }
 
+function rowsLeftOut(rows: string): Error {
+  return postgrestProblem(400, '23000', 'Rows were not inserted, so that their related rows have no outer row', {
+    details: `The database has inserted ${rows} of the rows`,
+    hint: 'A trigger or a rule leaves rows out: send them without related rows',
+  });
+}
+
 const guardProblems: Readonly<Record<ResultGuard['kind'], (value: string) => Error>> = {
   single: notSingular,
   maximum: tooManyRows,
   size: tooLargeResponse,
+  all: rowsLeftOut,
 };

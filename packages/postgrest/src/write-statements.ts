@@ -42,6 +42,9 @@ export interface ConflictAction {
 /** The setting of the transaction that counts the rows of an upsert that were there before. */
 export const mergedRowsSetting = 'pgway.merged_rows';
 
+/** An earlier statement of the transaction may have counted, where the host provides the connection. */
+export const mergeSettings: readonly (readonly [name: string, value: string])[] = [[mergedRowsSetting, '']];
+
 /** The alias of the rows of a body. */
 export const bodyAlias = '"body"';
 
@@ -59,7 +62,12 @@ function bodyRows(body: SqlText, written: readonly WrittenColumn[]): SqlText {
   if (written.length > 0 && !hasDefaults) return sql` from pg_catalog.json_to_recordset(${body}) as ${columns}`;
   const items = sql` from pg_catalog.json_array_elements(${body}) as "item" ("row")`;
   if (written.length === 0) return items;
-  return sql`${items} cross join lateral pg_catalog.json_to_record("item"."row") as ${columns}`;
+  return sql`${items} cross join lateral ${text(
+    recordSql(
+      '"item"."row"',
+      written.map(({ column }) => column),
+    ),
+  )}`;
 }
 
 function bodyValue({ column, ifMissing }: WrittenColumn): string {
@@ -72,6 +80,57 @@ function bodyValue({ column, ifMissing }: WrittenColumn): string {
 
 function defaultSql({ defaultExpression = null }: TableColumn): string {
   return defaultExpression === null ? 'null' : (qualifyDefault(defaultExpression) ?? 'null');
+}
+
+/** The outer rows of a nested insert. */
+export interface OuterRows {
+  /** The placeholder of an array: for each row of the body the position of its outer row. */
+  readonly positions: SqlText;
+  /** The setting with their referenced columns, a JSON array of objects in the order of their positions. */
+  readonly setting: string;
+  /** Referenced columns with those that reference them. */
+  readonly pairs: readonly (readonly [referenced: TableColumn, referencing: TableColumn])[];
+}
+
+export interface NestedInsertParts extends Omit<InsertParts, 'conditions'> {
+  /** Null: the outermost rows. */
+  readonly outer: OuterRows | null;
+}
+
+/** Returns the INSERT of rows in the order of the body, each with the columns that reference its outer row; without RETURNING. */
+export function nestedInsertStatement(
+  table: WrittenTable,
+  { body, columns, conflict, outer }: NestedInsertParts,
+): SqlText {
+  const pairs = outer?.pairs ?? [];
+  const names = [...columns.map(({ column }) => column), ...pairs.map(([, referencing]) => referencing)];
+  const values = [...columns.map(bodyValue), ...pairs.map(([{ name }]) => `"outer".${quoteIdentifier(name)}`)];
+  const list = names.length === 0 ? '' : ` (${names.map(columnName).join(', ')})`;
+  const statement = text(`insert into ${relation(table)} as ${rowAlias}${list} select ${values.join(', ')}`);
+  const rows = sql`pg_catalog.json_array_elements(${body})`;
+  if (outer === null) statement.add(' from ').append(rows).add(' with ordinality as "item" ("row", "position")');
+  else {
+    statement.add(' from rows from (').append(rows).add(', pg_catalog.unnest(').append(outer.positions);
+    statement.add(')) with ordinality as "item" ("row", "outer", "position")');
+  }
+  if (columns.length > 0)
+    statement.add(
+      ` cross join lateral ${recordSql(
+        '"item"."row"',
+        columns.map(({ column }) => column),
+      )}`,
+    );
+  if (outer !== null) {
+    const keys = keyRowsSql(
+      outer.setting,
+      pairs.map(([referenced]) => referenced),
+      '"outer"',
+    );
+    statement.add(` join ${keys} on "key"."position" operator(pg_catalog.=) "item"."outer"`);
+  }
+  statement.add(' order by "item"."position"');
+  const written = [...columns, ...pairs.map(([, column]): WrittenColumn => ({ column, ifMissing: 'null' }))];
+  return statement.add(conflictClause(conflict, written, outer === null));
 }
 
 export interface InsertParts {
@@ -94,11 +153,64 @@ export function insertStatement(table: WrittenTable, { body, columns, conflict, 
   return statement.add(conflictClause(conflict, columns));
 }
 
-function conflictClause(conflict: ConflictAction | null, written: readonly WrittenColumn[]): string {
+function recordSql(json: string, columns: readonly TableColumn[], alias: string = bodyAlias): string {
+  const definitions = columns.map((column) => `${columnName(column)} ${column.type.sql}`).join(', ');
+  return `pg_catalog.json_to_record(${json}) as ${alias} (${definitions})`;
+}
+
+/** Returns `"key"`, the rows of a setting with their position, and an alias with their columns. */
+function keyRowsSql(setting: string, columns: readonly TableColumn[], alias: string): string {
+  const json = `pg_catalog.current_setting(${quoteLiteral(setting)})::pg_catalog.json`;
+  const rows = `pg_catalog.json_array_elements(${json}) with ordinality as "key" ("row", "position")`;
+  return columns.length === 0 ? rows : `(${rows} cross join lateral ${recordSql('"key"."row"', columns, alias)})`;
+}
+
+/**
+ * Returns the statement of an INSERT that keeps columns of its rows in a setting of the transaction, in the order of the rows.
+ * PostgreSQL returns inserted rows in the order in which it reads them.
+ * @param guard a further column, which fails where rows were left out
+ */
+export function keepingStatement(
+  insert: SqlText,
+  setting: string,
+  { columns, guard }: { readonly columns: readonly TableColumn[]; readonly guard: SqlText },
+): SqlText {
+  const returned = columns.map((column) => `${rowAlias}.${columnName(column)}`).join(', ');
+  const members = columns.map(({ name }) => `${quoteLiteral(name)}, "kept".${quoteIdentifier(name)}`).join(', ');
+  const rows = `pg_catalog.json_agg(pg_catalog.json_build_object(${members}))`;
+  return text('with "kept" as (')
+    .append(insert)
+    .add(
+      ` returning ${returned}) select pg_catalog.set_config(${quoteLiteral(setting)}, coalesce(${rows}::pg_catalog.text, '[]'), true)`,
+    )
+    .append(guard)
+    .add(' from "kept"');
+}
+
+/** Returns a SELECT of the rows that a setting has the keys of, in their order. */
+export function keptRows(
+  table: WrittenTable,
+  setting: string,
+  { key, columns }: { readonly key: readonly TableColumn[]; readonly columns: readonly TableColumn[] },
+): SqlText {
+  const list = columns.map((column) => `${rowAlias}.${columnName(column)}`).join(', ');
+  const keys = keyRowsSql(setting, key, '"kept"');
+  if (list === '') return text(`select 1 from ${keys}`);
+  const equal = key.map((column) => {
+    const operator = column.operators?.names['='] ?? 'operator(pg_catalog.=)';
+    return `${rowAlias}.${columnName(column)} ${operator} "kept".${columnName(column)}`;
+  });
+  return text(
+    `select ${list} from ${keys} join ${relation(table)} as ${rowAlias} on ${equal.join(' and ')} order by "key"."position"`,
+  );
+}
+
+/** @param counts whether rows that exist are counted */
+function conflictClause(conflict: ConflictAction | null, written: readonly WrittenColumn[], counts = true): string {
   if (conflict === null) return '';
   const updated = conflict.action === 'merge' ? written.map(({ column }) => column.name) : [];
   const key = conflict.columns.map(({ name }) => name);
-  return `${conflictSql(key, updated)}${updated.length === 0 ? '' : ` where ${countMerged}`}`;
+  return `${conflictSql(key, updated)}${updated.length === 0 || !counts ? '' : ` where ${countMerged}`}`;
 }
 
 /** True. Counts the row in a setting of the transaction: RETURNING cannot tell an inserted row from an updated one. */

@@ -31,6 +31,8 @@ export interface ShownMembers {
   readonly code?: unknown;
   readonly details?: unknown;
   readonly hint?: unknown;
+  /** The JSON Pointer of the value in the body that the problem is about. */
+  readonly pointer?: unknown;
 }
 
 /** Returns the status and the members of the JSON object that a dialect has for a problem. */

@@ -28,6 +28,18 @@ export class DatabaseError extends Error {
   }
 }
 
+/** An error of the database about a part of the request, such as one row of a file or of a body. */
+export class LocatedError extends DatabaseError {
+  /** The members of the response that name the part: `file`, `sheet` and `row`, or `pointer`. */
+  readonly location: Readonly<Record<string, string | number>>;
+
+  constructor({ diagnostics, step, phase, label }: DatabaseError, location: LocatedError['location']) {
+    super(diagnostics, step, phase, label);
+    this.name = 'LocatedError';
+    this.location = location;
+  }
+}
+
 /**
  * The connection was lost, or none could be opened. A transient error: the call was not executed, or is idempotent.
  */

@@ -11,6 +11,7 @@ export {
   ConnectionLost,
   ConnectionSetupError,
   DatabaseError,
+  LocatedError,
   OutcomeUnknown,
   RoutineChanged,
 } from './errors.ts';

@@ -14,7 +14,7 @@ import { transactionSettings } from './trace-context.ts';
  * - `claim`: claims an idempotency key
  * - `privileges`: checks the privileges of the statement, whose stored response is sent
  * - `headers`: the query of response headers
- * - `earlier`: a statement before the one of the call
+ * - `earlier <n>`: the n-th statement before the one of the call, from 0 on
  * - `clock`: reads the clock of the server, before and after a statement that is measured
  * - `statement`: the statement of the call
  * - `response-settings`: reads what the statement has set for the response
@@ -26,7 +26,7 @@ export type StepLabel =
   | 'claim'
   | 'privileges'
   | 'headers'
-  | 'earlier'
+  | `earlier ${number}`
   | 'clock'
   | 'statement'
   | 'response-settings'
@@ -81,16 +81,23 @@ export function transactionSteps(
 
 /** Returns the statement of a call that a step runs or checks; null for other steps. */
 export function statementOf(call: ExecutableCall, label: string | null): BoundStatement | null {
+  const earlier = earlierIndex(label);
+  if (earlier !== null) return call.earlier?.[earlier] ?? null;
   switch (label as StepLabel | null) {
     case 'headers':
       return call.headerQuery;
     case 'statement':
-    case 'earlier':
     case 'privileges':
       return call;
     default:
       return null;
   }
+}
+
+/** Returns the place of a step among the statements before the one of its call; null for other steps. */
+export function earlierIndex(label: string | null): number | null {
+  const [, index] = /^earlier (\d+)$/.exec(label ?? '') ?? [];
+  return index === undefined ? null : Number(index);
 }
 
 /** Whether the error is one of the step with the label. */
@@ -134,8 +141,8 @@ function headerStep(
   return { statement, values, rows, label: 'headers' };
 }
 
-function earlierStep({ statement, arguments: values }: BoundStatement): LabelledStep {
-  return { statement, values, label: 'earlier' };
+function earlierStep({ statement, arguments: values }: BoundStatement, index: number): LabelledStep {
+  return { statement, values, label: `earlier ${index}` };
 }
 
 function guardStep({ step, isOfReplay }: CallGuard): LabelledStep {

@@ -4,11 +4,11 @@ import {
   ConnectionLost,
   DatabaseError,
   type Diagnostics,
+  LocatedError,
   OutcomeUnknown,
 } from '../postgres/port.ts';
 import { Problem, problemTypes } from '../http/problem.ts';
 import type { ValueSource } from '../ports/ports.ts';
-import { UploadRowError } from '../uploads/row-commands.ts';
 import { isStale, type StaleError } from './stale-endpoint.ts';
 import { sqlstateToStatus } from './sqlstate.ts';
 
@@ -73,7 +73,7 @@ function databaseProblem(error: DatabaseError, context: ProblemContext): Problem
     ...selectDetail(diagnostics, context),
     members: {
       ...problemMembers(diagnostics),
-      ...(error instanceof UploadRowError ? error.location : {}),
+      ...(error instanceof LocatedError ? error.location : {}),
       ...(invalidParameter === null ? {} : { parameters: [invalidParameter.key] }),
     },
     headers: status === 503 || diagnostics.code === lockNotAvailable ? retryAfter : [],

@@ -1,6 +1,6 @@
 import { tokenizeSql } from '../catalog/tokenize-sql.ts';
 import type { UploadTransaction } from '../ports/upload-handler.ts';
-import { DatabaseError, type RowSink, type Statement, type Step } from '../postgres/port.ts';
+import { DatabaseError, LocatedError, type RowSink, type Statement, type Step } from '../postgres/port.ts';
 
 /** `$1` to `$4`: row number, fields, result of the previous row, metadata of the file. */
 const maxParameters = 4;
@@ -17,19 +17,6 @@ const maxBatchBytes = 64 * 1024;
 const maxBatches = 3;
 /** The largest part of a row beside its fields and metadata. */
 const rowOverhead = 64;
-
-/** An error of PostgreSQL in the command of a row. */
-export class UploadRowError extends DatabaseError {
-  /** The members of the response that name the row: `file`, `sheet`, `row`. */
-  readonly location: Readonly<Record<string, string | number>>;
-
-  /** The step is -1 and the phase `execute`: the error is not about a value or statement of the call. */
-  constructor({ diagnostics }: DatabaseError, location: UploadRowError['location']) {
-    super(diagnostics, -1, 'execute', null);
-    this.name = 'UploadRowError';
-    this.location = location;
-  }
-}
 
 /** Returns what the option for the command of a row takes; null if it takes this text. */
 export function checkRowCommand(sql: string): string | null {
@@ -103,7 +90,7 @@ export class RowCommands {
   /**
    * Adds a row. Resolves when the next one can be added.
    * @param fields in the format of `RowCommandOptions.fields`
-   * @throws UploadRowError for this row or an earlier one, and as `UploadTransaction.run`
+   * @throws LocatedError for this row or an earlier one, and as `UploadTransaction.run`
    */
   async add(number: number, fields: string): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
@@ -162,7 +149,7 @@ export class RowCommands {
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
       const row = numbers[error.step] ?? this.#lastNumber;
-      throw new UploadRowError(error, { ...this.#options.location, row });
+      throw new LocatedError(error.with({ step: -1, phase: 'execute' }), { ...this.#options.location, row });
     }
   }
 

@@ -110,7 +110,7 @@ describe('rows', () => {
   test('name their number when they fail, and none is stored', async () => {
     const sql = 'with entry as (insert into imported values ($1, $2)) select 1 / (700 - $1::int)';
     await expect(run(sql, manyRows(1000))).rejects.toMatchObject({
-      name: 'UploadRowError',
+      name: 'LocatedError',
       message: 'division by zero',
       location: { file: 'books.csv', row: 700 },
       diagnostics: { code: '22012' },

@@ -53,6 +53,8 @@ export interface Relationship {
   readonly target: Relation;
   /** Columns of the outer relation with those of the target; empty with a junction. */
   readonly pairs: readonly ColumnPair[];
+  /** Whether the rows of the target have the foreign key. */
+  readonly targetHasKey: boolean;
   readonly junction: Junction | null;
   /** The function that returns the rows of the target; null: columns connect them. */
   readonly computedBy: RowFunction | null;
@@ -156,6 +158,7 @@ function byFunction(outer: Relation, target: Relation, called: RowFunction): Rel
     kind: called.isOne ? 'many-to-one' : 'one-to-many',
     target,
     pairs: [],
+    targetHasKey: false,
     junction: null,
     computedBy: called,
     hasTargetName: false,
@@ -258,6 +261,7 @@ function toOne(link: Link): Relationship {
     kind: base.unique ? 'one-to-one' : 'many-to-one',
     target: to.relation,
     pairs: pairsOf(link),
+    targetHasKey: false,
     junction: null,
     computedBy: null,
     // Within one table, its name means the rows that reference a row.
@@ -276,6 +280,7 @@ function fromTarget(link: Link): Relationship {
     kind: base.unique ? 'one-to-one' : 'one-to-many',
     target: from.relation,
     pairs: pairsOf(link).map(reversed),
+    targetHasKey: true,
     junction: null,
     computedBy: null,
     hasTargetName: true,
@@ -294,6 +299,7 @@ function throughJunction(outer: Link, inner: Link): Relationship {
     kind: 'many-to-many',
     target: inner.to.relation,
     pairs: [],
+    targetHasKey: false,
     junction: { relation: junction, outer: pairsOf(outer), inner: pairsOf(inner) },
     computedBy: null,
     hasTargetName: true,
@@ -309,6 +315,16 @@ export function computedOf({ computed }: ReadModel, relation: Relation): Readonl
   return computed.get(relationKey(relation));
 }
 
+/** Whether a request can mean a relationship by the name. */
+export function hasRelationship(model: ReadModel, outer: Relation, name: string): boolean {
+  const known = model.relationships.get(relationKey(outer)) ?? [];
+  return known.some((relationship) => isNamed(relationship, outer, name));
+}
+
+function isNamed({ target, hasTargetName, ownNames }: Relationship, outer: Relation, name: string): boolean {
+  return (hasTargetName && target.name === name && target.schema === outer.schema) || ownNames.has(name);
+}
+
 /**
  * Returns the relationship that a request means.
  * @throws Problem PGRST200 for none, PGRST201 for several
@@ -319,10 +335,7 @@ export function findRelationship(
   { name, hint }: Pick<SelectedRelation, 'name' | 'hint'>,
 ): Relationship {
   const known = relationships.get(relationKey(outer)) ?? [];
-  const named = known.filter(
-    ({ target, hasTargetName, ownNames }) =>
-      (hasTargetName && target.name === name && target.schema === outer.schema) || ownNames.has(name),
-  );
+  const named = known.filter((relationship) => isNamed(relationship, outer, name));
   const computed = named.find(({ computedBy }) => computedBy !== null);
   // A function replaces the relationships of its name.
   if (computed !== undefined && hint === null) return computed;
