@@ -59,6 +59,8 @@ const team = fc.record({
   member: fc.array(member, { maxLength: 3 }),
   note: fc.oneof(fc.constant([]), fc.record({ text: fc.string({ maxLength: 3 }) })),
 });
+/** Each fault can be added to it. */
+const plainTree = [{ name: 'a', member: [{ name: 'Ann', level: 1, task: [{}] }], note: [] }];
 type Tree = { member: { task: Record<string, unknown>[]; [key: string]: unknown }[]; [key: string]: unknown }[];
 
 /** A fault in one row: of two, PostgreSQL may find either first. */
@@ -71,8 +73,7 @@ const faults: readonly ((rows: Tree) => void)[] = [
   (rows) => Object.assign(rows[0]!.member[0] ?? {}, { team_idd: 1 }),
   (rows) => rows.at(-1)!.member.at(-1)?.task.push({ points: 1 }, { points: 1 }),
 ];
-/** Each fault can be added to it. */
-const plainTree = { name: 'a', member: [{ name: 'Ann', level: 1, task: [{ points: undefined }] }], note: [] };
+const trees: fc.Arbitrary<unknown[]> = fc.array(team, { minLength: 1, maxLength: 3 });
 const fault = fc.option(fc.constantFrom(...faults), { freq: 2 });
 
 test('related rows are what separate inserts would have made, and their errors the same', async () => {
@@ -110,7 +111,7 @@ test('related rows are what separate inserts would have made, and their errors t
 
   const outcomes = new Set<unknown>();
   await fc.assert(
-    fc.asyncProperty(fc.array(team, { minLength: 1, maxLength: 3 }), fault, async (generated, addFault) => {
+    fc.asyncProperty(trees, fault, async (generated, addFault) => {
       const rows = JSON.parse(JSON.stringify(generated)) as Tree;
       addFault?.(rows);
       await clear();
@@ -119,14 +120,14 @@ test('related rows are what separate inserts would have made, and their errors t
       await clear();
       outcomes.add(code);
       const { status, body } = await send('team', rows, 'return=minimal');
-      expect([status, body]).toEqual(
-        code === null
-          ? [201, null]
-          : [expect.any(Number), expect.objectContaining({ code, pointer: expect.any(String) })],
-      );
+      expect([status === 201, body?.['code'] ?? null, typeof body?.['pointer']]).toEqual([
+        code === null,
+        code,
+        code === null ? 'undefined' : 'string',
+      ]);
       expect(await content()).toEqual(expected);
     }),
-    { numRuns: cases(300), examples: [null, ...faults].map((each) => [[plainTree], each]) },
+    { numRuns: cases(300), examples: [null, ...faults].map((each): [unknown[], typeof each] => [plainTree, each]) },
   );
   // Each example has its outcome.
   expect(outcomes).toEqual(new Set([null, '42501', '23502', '23514', '22P02', 'PGRST204', '23505']));

@@ -328,3 +328,32 @@ test('a table whose inserts are not published, or whose comment demands more of 
     content-range: */*"
   `);
 });
+
+test('a function before the request runs before the first level, and errors have the pointer of their level', async () => {
+  const own = await startGateway(
+    `create table parent (id int generated always as identity primary key, a text default current_setting('app.a', true));
+     create table child (id int check (id > 0), parent_id int references parent);
+     create function before() returns void language sql as $$ select set_config('app.a', 'before', true) $$;`,
+    postgrest({ preRequest: 'public.before' }),
+  );
+  onTestFinished(() => own.close());
+  const send = (id: number): Promise<string> =>
+    askGateway(own, 'POST /rest/parent?select=a,child(id)', {
+      ...prefer('return=representation'),
+      body: { child: [{ id }] },
+    });
+  expect(await send(1)).toMatchInlineSnapshot(`
+    "201
+    content-range: */*
+    content-type: application/json; charset=utf-8
+    preference-applied: return=representation
+
+    [{"a":"before","child":[{"id":1}]}]"
+  `);
+  expect(await send(0)).toMatchInlineSnapshot(`
+    "400
+    content-type: application/json; charset=utf-8
+
+    {"code":"23514","message":"new row for relation \\"child\\" violates check constraint \\"child_id_check\\"","details":null,"hint":null,"pointer":"/child/0"}"
+  `);
+});
