@@ -408,8 +408,6 @@ describe('authorization', () => {
     'encrypt _emial',
     '@encrypt the values',
     'decrypt = on',
-    'rate_limiter_policy_name = strict',
-    'rate_limiter strict',
   ])('the guard %j of other gateways does not exist here, and rejects the endpoint', (line) => {
     const parameters = [{ name: '_email' }];
     const { endpoints, diagnostics } = buildEndpoints([routine({ comment: `HTTP\n${line}`, parameters })], quiet);
@@ -423,7 +421,7 @@ describe('authorization', () => {
     const { diagnostics } = buildEndpoints([routine({ comment: 'HTTP\n@encrypt' })], quiet);
     expect(diagnostics[0]).toMatchObject({
       message:
-        '"encrypt" guards access or values in other gateways and has no effect here; encrypt and decrypt in the routine, as with the extension pgcrypto, and remove the line',
+        '"encrypt" guards access or values in NpgsqlRest, and has no effect here; encrypt and decrypt in the routine, as with the extension pgcrypto, and remove the line',
       line: 2,
     });
   });

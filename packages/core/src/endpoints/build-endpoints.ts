@@ -172,7 +172,7 @@ function assembleEndpoint(builder: EndpointBuilder, plain: NameConverter, known:
   const reportWarning = (code: string, message: string): void => builder.report('warning', code, message, null);
   // The row of a login must not have duplicate columns.
   const reporters = { reportError, reportWarning: overrides.loginOrLogout === null ? reportWarning : reportError };
-  const result = resolveResultShape(routine, names, options.compositeColumns, reporters);
+  const result = resolveResultShape(routine, names, resolveComposites(builder), reporters);
   const raw = resolveRawFormat(builder, result);
   const bodyParameter = resolveBodyParameter(builder, parameters);
   const upload = resolveUpload(builder, parameters);
@@ -220,6 +220,11 @@ function resolveFieldErrors({ routine, overrides, options }: EndpointBuilder): P
   if (!isListed || routine.dialect !== undefined) return {};
   const ofOption = typeof options.fieldErrors === 'number' ? options.fieldErrors : null;
   return { fieldErrors: { status: overrides.fieldErrorStatus ?? ofOption } };
+}
+
+function resolveComposites({ overrides: { nested }, options }: EndpointBuilder): EndpointOptions['compositeColumns'] {
+  if (nested === null) return options.compositeColumns;
+  return nested ? 'nested' : 'flat';
 }
 
 /** Returns the members that few endpoints have. */

@@ -39,6 +39,8 @@ export interface Overrides {
   bufferRows: number | null;
   responseSettings: boolean | null;
   largeNumbers: EndpointOptions['largeNumbers'] | null;
+  /** Whether composite columns are nested objects. */
+  nested: boolean | null;
   fieldErrors: boolean | null;
   fieldErrorStatus: number | null;
   timeoutMs: number | null;
@@ -47,6 +49,7 @@ export interface Overrides {
   /** True for the default path. */
   infoPath: string | boolean | null;
   infoScope: EventScope | null;
+  infoLevel: 'info' | 'notice' | 'warning' | null;
   listen: string | null;
   listing: boolean | null;
   allowUnfilteredDelete: boolean | null;
@@ -136,6 +139,7 @@ export class EndpointBuilder {
     bufferRows: null,
     responseSettings: null,
     largeNumbers: null,
+    nested: null,
     fieldErrors: null,
     fieldErrorStatus: null,
     timeoutMs: null,
@@ -143,6 +147,7 @@ export class EndpointBuilder {
     queryStringNullHandling: null,
     infoPath: null,
     infoScope: null,
+    infoLevel: null,
     listen: null,
     listing: null,
     allowUnfilteredDelete: null,

@@ -211,6 +211,8 @@ export interface EndpointEvents {
   readonly path: string;
   /** The scope of messages that the routine raises. */
   readonly scope: EventScope;
+  /** The level of these messages; absent: `info`. */
+  readonly level?: 'notice' | 'warning';
   /** A `NOTIFY` channel whose payloads are events too. */
   readonly channel: { readonly name: string; readonly scope: EventScope } | null;
 }

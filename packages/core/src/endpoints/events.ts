@@ -6,15 +6,16 @@ import { expandRoutes } from './duplicate-routes.ts';
 
 /** Returns the event stream that the comment configures, or null. */
 export function resolveEvents(builder: EndpointBuilder, path: string): EndpointEvents | null {
-  const { infoPath, infoScope, listen } = builder.overrides;
+  const { infoPath, infoScope, infoLevel, listen } = builder.overrides;
   if ((infoPath ?? listen) === null || infoPath === false) {
     warnOfUnused(builder);
     return null;
   }
   const scope = infoScope ?? self;
   return {
-    path: streamPath(path, typeof infoPath === 'string' ? infoPath : 'info', builder),
+    path: streamPath(path, typeof infoPath === 'string' ? infoPath : (infoLevel ?? 'info'), builder),
     scope,
+    ...(infoLevel === null || infoLevel === 'info' ? {} : { level: infoLevel }),
     channel: listen === null ? null : resolveChannel(builder, listen),
   };
 }
@@ -32,7 +33,7 @@ function resolveChannel(builder: EndpointBuilder, name: string): EndpointEvents[
 }
 
 function warnOfUnused(builder: EndpointBuilder): void {
-  for (const key of ['infoScope', 'listen'] as const) {
+  for (const key of ['infoScope', 'infoLevel', 'listen'] as const) {
     const use = builder.annotationFor(key);
     if (use === null) continue;
     builder.report('warning', 'no-stream', `${use.name} has no effect without info_path`, use.line);

@@ -40,7 +40,7 @@ interface NoticeSource {
 }
 
 /**
- * Returns a listener that turns each `RAISE INFO` of a call into an event, while the call runs; null for an endpoint without events.
+ * Returns a listener that turns each message of a call that has the level of the endpoint into an event, while the call runs; null for an endpoint without events.
  * @throws Problem `invalid-execution-id` for a guessable execution id
  */
 export function createEventRaiser(
@@ -49,11 +49,11 @@ export function createEventRaiser(
 ): NoticeListener | null {
   const { endpoint } = call.candidate;
   if (endpoint.events === null) return null;
-  const { path, scope: endpointScope } = endpoint.events;
+  const { path, scope: endpointScope, level = 'info' } = endpoint.events;
   const id = readExecutionId(request);
   const key = id === null ? null : toExecutionKey(id, caller, access.claimTypes);
   return ({ severity, message, hint }) => {
-    if (severity !== 'INFO') return;
+    if (severity.toLowerCase() !== level) return;
     const messageScope = hint === undefined ? endpointScope : readHint(endpointScope, hint);
     if (messageScope === null) observe({ kind: 'unknown-hint', endpoint, hint: hint! });
     const scope = messageScope ?? endpointScope;

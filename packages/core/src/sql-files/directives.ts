@@ -29,6 +29,8 @@ export interface Directives {
   /** By the name in the statement. */
   readonly parameters: ReadonlyMap<string, ParameterDirective>;
   readonly statements: ReadonlyMap<number, StatementDirective>;
+  /** Names by the number of a result, from 1: `result2 films`. */
+  readonly resultNames: ReadonlyMap<number, { readonly name: string; readonly line: number }>;
   readonly isVoid: boolean;
   /** Whether the response is the result of the last statement alone. */
   readonly isLast: boolean;
@@ -40,6 +42,7 @@ export interface Directives {
 interface Reading {
   readonly parameters: Map<string, ParameterDirective>;
   readonly statements: Map<number, StatementDirective>;
+  readonly resultNames: Map<number, { readonly name: string; readonly line: number }>;
   readonly names: ReadonlySet<string>;
   readonly faults: { readonly line: number; readonly message: string }[];
   isVoid: boolean;
@@ -51,6 +54,7 @@ export function readDirectives(comments: readonly FileComment[], names: Readonly
   const reading: Reading = {
     parameters: new Map(),
     statements: new Map(),
+    resultNames: new Map(),
     names,
     faults: [],
     isVoid: false,
@@ -88,14 +92,14 @@ function readLine(reading: Reading, comment: FileComment): string | null {
     case 'result':
       return readResult(reading, rest, comment);
     default:
-      return comment.text;
+      return readNumberedResult(reading, word, rest, comment.line) ? null : comment.text;
   }
 }
 
 /** Reads a line of one word. */
 function readFlag(reading: Reading, word: string, comment: FileComment): boolean {
-  if (word === 'void') reading.isVoid = true;
-  else if (word === 'single') statementOf(reading, comment).isSingle = true;
+  if (word === 'void' || word === 'void_result') reading.isVoid = true;
+  else if (word === 'single' || word === 'single_record') statementOf(reading, comment).isSingle = true;
   else if (word === 'skip') statementOf(reading, comment).isSkipped = true;
   else return false;
   return true;
@@ -113,11 +117,26 @@ function statementOf({ statements }: Reading, { statement }: FileComment): State
 }
 
 function readResult(reading: Reading, rest: readonly string[], comment: FileComment): string | null {
-  const [name, ...more] = rest[0]?.toLowerCase() === 'is' ? rest.slice(1) : rest;
-  if (name === undefined || more.length > 0 || !/^[A-Za-z_]\w*$/.test(name)) return comment.text;
+  const name = readResultName(rest);
+  if (name === null) return comment.text;
   if (name.toLowerCase() === 'last') reading.isLast = true;
   else statementOf(reading, comment).name = name;
   return null;
+}
+
+/** Reads `result2 films` or `result2 is films`, as NpgsqlRest names results. */
+function readNumberedResult(reading: Reading, word: string, rest: readonly string[], line: number): boolean {
+  const number = /^result([1-9]\d{0,2})$/.exec(word)?.[1];
+  const name = number === undefined ? null : readResultName(rest);
+  if (name === null) return false;
+  reading.resultNames.set(Number(number), { name, line });
+  return true;
+}
+
+/** Returns null for words that are no name. */
+function readResultName(rest: readonly string[]): string | null {
+  const [name, ...more] = rest[0]?.toLowerCase() === 'is' ? rest.slice(1) : rest;
+  return name !== undefined && more.length === 0 && /^[A-Za-z_]\w*$/.test(name) ? name : null;
 }
 
 function defineParameter(reading: Reading, [name, ...rest]: readonly string[], { line }: FileComment): null {

@@ -83,16 +83,25 @@ export function resolveResult(name: Routine['name'], parsed: ParsedFile, rows: r
   if (parsed.directives.isVoid) return { result: nothing, faults: [] };
   if (isOneResult(parsed)) return { result: singleResult(name, rows.at(-1)!), faults: [] };
   const members = listMembers(parsed, rows);
-  const faults = members.flatMap(({ index }) => {
+  const unknown = [...parsed.directives.resultNames].flatMap(([number, { line }]) =>
+    members.some((member) => member.number === number) ? [] : [unknownResult(number, line)],
+  );
+  const notParts = members.flatMap(({ index }) => {
     if (rows[index]!.isQuery) return [];
     const { source } = parsed.statements[index]!;
     const word = mainWord(source);
     const message = `the result of ${word} cannot be a part of an object; write skip before it, or put it into a file of its own`;
     return [faultAt(parsed.text, source.tokens[mainStart(source)]!.start, 'sql-file', message)];
   });
+  const faults = [...unknown, ...notParts];
   const columns = members.map(({ name: member, index }) => ({ name: member, type: memberType(rows[index]!) }));
   if (columns.length === 0) return { result: nothing, faults };
   return { result: { kind: 'composite', set: false, columns, named: false, display: 'object' }, faults };
+}
+
+function unknownResult(number: number, line: number): FileFault {
+  const message = `the response has no result ${number}; correct the number, or write result before the statement`;
+  return { code: 'sql-file', line, message };
 }
 
 /** Whether the response is the result of the last statement. */
@@ -104,16 +113,20 @@ export function isOneResult({ statements, directives }: ParsedFile): boolean {
 export interface Member {
   readonly name: string;
   readonly index: number;
+  /** From 1, among all results. */
+  readonly number: number;
 }
 
 /** Returns the statements whose results the response has, in their order. */
-export function listMembers({ statements }: ParsedFile, rows: readonly StatementRows[]): readonly Member[] {
+export function listMembers({ statements, directives }: ParsedFile, rows: readonly StatementRows[]): readonly Member[] {
   const members: Member[] = [];
   let number = 0;
   for (const [index, { directive }] of statements.entries()) {
     if (rows[index]!.kind === 'none') continue;
     number++;
-    if (directive.isSkipped !== true) members.push({ name: directive.name ?? `result${number}`, index });
+    if (directive.isSkipped === true) continue;
+    const name = directive.name ?? directives.resultNames.get(number)?.name ?? `result${number}`;
+    members.push({ name, index, number });
   }
   return members;
 }

@@ -28,6 +28,24 @@ set local work_mem = '5MB';
 with added as (insert into visit (film_id) values (:film_id) returning id) select count(*) from added;
 commit;
 `,
+    'numbered.sql': `-- HTTP GET
+-- @result1 is films
+-- result3 visits
+begin;
+select title from film order by 1;
+select 1 as n; -- single_record
+select id from visit;
+commit;
+`,
+    'wrong-number.sql': `-- HTTP GET
+-- result3 films
+select 1;
+select 2;
+`,
+    'quiet.sql': `-- HTTP POST
+-- void_result
+select 1;
+`,
     'last.sql': `-- HTTP
 -- result last
 update film set tags = array[:tag::text];
@@ -50,6 +68,24 @@ select film_id, tags from film order by 1;
       },
     ]);
     expect(JSON.parse((await files.current().send('GET /api/overview?fromId=7')).body)).toMatchObject({ films: [] });
+  });
+
+  test('the words of NpgsqlRest name results by their number', async () => {
+    const { send, observations } = files.current();
+    expect(JSON.parse((await send('GET /api/numbered')).body)).toEqual({
+      films: expect.any(Array),
+      result2: 1,
+      visits: [],
+    });
+    expect((await send('POST /api/quiet')).status).toBe(204);
+    expect((await send('GET /api/wrong-number')).status).toBe(404);
+    expect(observations.flatMap((seen) => (seen.kind === 'diagnostic' ? [seen.diagnostic] : []))).toContainEqual(
+      expect.objectContaining({
+        severity: 'error',
+        line: 2,
+        message: 'the response has no result 3; correct the number, or write result before the statement',
+      }),
+    );
   });
 
   test('they run in one transaction: the failure of one undoes all', async () => {

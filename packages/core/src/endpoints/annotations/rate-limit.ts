@@ -26,7 +26,7 @@ function unknownMessage(text: string, names: readonly string[]): string {
 }
 
 export const rateLimit: Annotation = {
-  names: ['rate_limit'],
+  names: ['rate_limit', 'rate_limiter', 'rate_limiter_policy', 'rate_limiter_policy_name'],
   syntax: ['rate_limit <policy>', 'rate_limit none', 'rate_limit = <policy>'],
   documentation:
     'The policy of `rateLimits.policies` that limits the requests of the endpoint, in place of `rateLimits.defaultPolicy`. Endpoints with one policy count together. `none`: requests are not limited.',

@@ -9,7 +9,7 @@ import type { LineReading } from './comment-trace.ts';
 import { isUploadOptionName, readUploadOptionKey } from './upload-option-line.ts';
 import { looksLikeProse } from './prose.ts';
 import { findAnnotation } from './registry.ts';
-import { adviceForUnsupportedGuard } from './unsupported-guards.ts';
+import { findUnsupportedWord, type UnsupportedWord } from './unsupported-words.ts';
 import type { Annotation } from './annotation.ts';
 import type { AnnotationError, AnnotationForm, ParsedAnnotation } from './parsed-annotation.ts';
 import { http, path } from '../annotations/http.ts';
@@ -136,7 +136,8 @@ function suggestFirstWord(words: readonly string[], context: AnnotationContext):
 
 function parseLine(builder: EndpointBuilder, line: CommentLine): void {
   const match = matchLine(line, builder.context);
-  if (match.kind === 'prose') builder.description.push(line.written);
+  const unsupported = match.kind === 'annotation' ? null : findUnsupportedWord(line, builder.context);
+  if (match.kind === 'prose' && unsupported === null) builder.description.push(line.written);
   builder.trace?.addLine(line, describeMatch(match), builder.scope);
   if (match.kind === 'annotation' && match.annotation === tags) {
     reportResult(builder, match.annotation, match.parsed, tags.apply(match.parsed, builder));
@@ -148,7 +149,8 @@ function parseLine(builder: EndpointBuilder, line: CommentLine): void {
   }
   if (match.kind === 'annotation')
     reportResult(builder, match.annotation, match.parsed, match.annotation.apply(match.parsed, builder));
-  else if (!reportUnsupportedGuard(builder, line)) applyOther(builder, match, line);
+  else if (unsupported === null) applyOther(builder, match, line);
+  else reportUnsupportedWord(builder, unsupported, line);
 }
 
 /** Reports what a line of prose or a header probably means, and adds the header. */
@@ -185,13 +187,15 @@ function reportSkipped(builder: EndpointBuilder, match: LineMatch, line: Comment
     builder.addHint('unknown-tag', `${display(line.text)} does not publish the routine: it ${why}`, line.number);
 }
 
-/** Returns whether the line is a guard that does not exist here. */
-function reportUnsupportedGuard(builder: EndpointBuilder, line: CommentLine): boolean {
-  const advice = adviceForUnsupportedGuard(line, builder.context);
-  if (advice === null) return false;
-  const message = `${display(line.text)} guards access or values in other gateways and has no effect here; ${advice}, and remove the line`;
+function reportUnsupportedWord(builder: EndpointBuilder, { advice, stops }: UnsupportedWord, line: CommentLine): void {
+  const subject = display(line.text);
+  if (stops === undefined) {
+    const message = `${subject} has a meaning in NpgsqlRest, and no effect here; ${advice}`;
+    builder.report('warning', 'unsupported-word', message, line.number);
+    return;
+  }
+  const message = `${subject} ${stops} in NpgsqlRest, and has no effect here; ${advice}, and remove the line`;
   builder.report('error', 'unsupported-guard', message, line.number);
-  return true;
 }
 
 function reportSuggestions(

@@ -17,11 +17,12 @@ request_headers request_headers_mode · request_headers_parameter_name request_h
 body_parameter_name body_param_name · response_null_handling response_null
 query_string_null_handling query_null_handling query_string_null query_null
 security_sensitive sensitive security · user_context · user_parameters user_params · upload · param parameter
-info_path info_events_path info_streaming_path · info_scope info_events_scope info_streaming_scope
+info_path info_events_path info_streaming_path sse sse_path sse_events_path · info_level sse_level sse_events_level
+info_scope info_events_scope info_streaming_scope sse_scope sse_events_scope · nested nested_json nested_composite
 tags tag for · enabled · disabled · internal internal_only
 tsclient · tsclient_events · tsclient_parse_url · tsclient_parse_request · tsclient_status_code · plan_cache_mode · connection_reset
 consistency
-listing · allow_unfiltered_delete · listen · invalidates · rate_limit · idempotent
+listing · allow_unfiltered_delete · listen · invalidates · rate_limit rate_limiter rate_limiter_policy rate_limiter_policy_name · idempotent
 mcp · mcp_name · mcp_title · mcp_hints`;
 
 const sets = (words: readonly string[]): string => [...words].toSorted().join(' ');
@@ -78,6 +79,9 @@ const effects: readonly (readonly [line: string, ...reports: string[]])[] = [
   ['large_numbers string', 'large_numbers sets largeNumbers to string'],
   ['field_errors 422', 'field_errors sets fieldErrors to true', 'field_errors sets fieldErrorStatus to 422'],
   ['info_path progress', 'info_path sets infoPath to progress'],
+  ['sse progress on notice', 'sse sets infoLevel to notice', 'sse sets infoPath to progress'],
+  ['sse_level warning', 'sse_level sets infoLevel to warning'],
+  ['nested', 'nested sets nested to true'],
   ['info_scope authorize a, b', 'info_scope sets infoScope to authorize a b'],
   ['listen orders', 'listen sets listen to orders'],
   ['param b is user_id', 'param sets "b" to user_id'],

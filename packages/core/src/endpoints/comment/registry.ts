@@ -22,13 +22,14 @@ import { largeNumbers } from '../annotations/large-numbers.ts';
 import { disabled, enabled } from '../annotations/enabled.ts';
 import { http, method, path } from '../annotations/http.ts';
 import { idempotent } from '../annotations/idempotent.ts';
-import { infoPath, infoScope } from '../annotations/info.ts';
+import { infoLevel, infoPath, infoScope } from '../annotations/info.ts';
 import { internal } from '../annotations/internal.ts';
 import { listen } from '../annotations/listen.ts';
 import { listing } from '../annotations/listing.ts';
 import { login, logout } from '../annotations/login.ts';
 import { paramType } from '../annotations/request-param-type.ts';
 import { mcp, mcpHints, mcpName, mcpTitle } from '../annotations/mcp.ts';
+import { nested } from '../annotations/nested.ts';
 import { param } from '../annotations/param.ts';
 import { planCacheMode } from '../annotations/plan-cache-mode.ts';
 import { rateLimit } from '../annotations/rate-limit.ts';
@@ -77,6 +78,7 @@ export const annotations: readonly Annotation[] = Object.freeze([
   columnNames,
   responseSettings,
   largeNumbers,
+  nested,
   fieldErrors,
   bufferRows,
   commandTimeout,
@@ -96,6 +98,7 @@ export const annotations: readonly Annotation[] = Object.freeze([
   responseNullHandling,
   queryStringNullHandling,
   infoPath,
+  infoLevel,
   infoScope,
   listen,
   listing,
