@@ -100,6 +100,11 @@ function reportDuplicate({ id, events }: Endpoint, rival: Endpoint): Diagnostic 
   };
 }
 
+/** Parses the scope of one event, such as `authorize user:ada, id:7`. Returns null for an invalid one. */
+export function parseScopeText(text: string): EventScope | null {
+  return parseEventScope(text.split(/[\s,]+/).filter((word) => word !== ''));
+}
+
 /** Parses an event scope, in any case. Returns null for an invalid one. */
 export function parseEventScope(args: readonly string[]): EventScope | null {
   const [first = '', ...names] = args;

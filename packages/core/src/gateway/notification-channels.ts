@@ -1,8 +1,11 @@
 import type { Connections } from './connections.ts';
 import type { ChannelEvent } from '../postgres/port.ts';
+import { type AddressedPayload, readPayload } from '../events/addressed-payload.ts';
 import type { StreamDefinition } from '../events/stream.ts';
+import { applyScopeHint } from '../events/subscriber-authorization.ts';
 import type { EventStreams } from '../events/event-streams.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { Observer } from '../ports/ports.ts';
 
 /** Milliseconds that a start or a refresh waits until all channels are listened to. */
 const listenTimeout = 5_000;
@@ -19,11 +22,13 @@ interface Subscription {
 export class NotificationChannels {
   readonly #connections: Connections;
   readonly #streams: EventStreams;
+  readonly #observe: Observer;
   readonly #subscriptions = new Map<string, Subscription>();
 
-  constructor(connections: Connections, streams: EventStreams) {
+  constructor(connections: Connections, streams: EventStreams, observe: Observer) {
     this.#connections = connections;
     this.#streams = streams;
+    this.#observe = observe;
   }
 
   /** @throws StartError where there is no connection to listen on */
@@ -64,18 +69,22 @@ export class NotificationChannels {
   }
 
   #deliver(endpoints: readonly Endpoint[], message: ChannelEvent): void {
-    for (const { id, events } of endpoints) {
-      const { path, channel } = events!;
-      if (message.kind === 'gap') this.#streams.deliverGap(path);
-      else
-        this.#streams.deliver({
-          path,
-          endpointId: id,
-          scope: channel!.scope,
-          executionKey: null,
-          message: message.payload,
-        });
+    if (message.kind === 'gap') {
+      for (const { events } of endpoints) this.#streams.deliverGap(events!.path);
+      return;
     }
+    const payload = readPayload(message.payload);
+    for (const endpoint of endpoints) this.#deliverTo(endpoint, payload);
+  }
+
+  #deliverTo(endpoint: Endpoint, { message, scope: own }: AddressedPayload): void {
+    const { path, channel } = endpoint.events!;
+    if (typeof own === 'string') {
+      this.#observe({ kind: 'unknown-receivers', endpoint, scope: own });
+      return;
+    }
+    const scope = own === null ? channel!.scope : applyScopeHint(channel!.scope, own)!;
+    this.#streams.deliver({ path, endpointId: endpoint.id, scope, executionKey: null, message });
   }
 }
 

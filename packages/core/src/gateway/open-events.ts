@@ -66,7 +66,7 @@ export async function openEvents(
     maxQueuedBytes: options.maxQueuedBytes,
   });
   await streams.open();
-  const channels = new NotificationChannels(connections, streams);
+  const channels = new NotificationChannels(connections, streams, observe);
   return {
     streams,
     broadcast,

@@ -70,7 +70,12 @@ type State = ObservationWith<
 >;
 type Upkeep = ObservationWith<'tenant-unavailable' | 'tenants-not-read' | 'idempotency-keys-not-pruned'>;
 type Stream = ObservationWith<
-  'unknown-hint' | 'stream-dropped' | 'broadcast-unavailable' | 'broadcast-available' | 'broadcast-messages-rejected'
+  | 'unknown-hint'
+  | 'unknown-receivers'
+  | 'stream-dropped'
+  | 'broadcast-unavailable'
+  | 'broadcast-available'
+  | 'broadcast-messages-rejected'
 >;
 
 type Replica = ObservationWith<'replica-unusable' | 'replica-usable' | 'read-refused'>;
@@ -117,6 +122,12 @@ function streamLine(observation: Stream | Replica | Upkeep): [Level, Fields, str
         'warn',
         { routine: observation.endpoint.id, hint: observation.hint },
         'the hint of an event names no scope; the scope of the endpoint applies',
+      ];
+    case 'unknown-receivers':
+      return [
+        'warn',
+        { routine: observation.endpoint.id, scope: observation.scope },
+        'the member info_scope of a notification is not a scope, so no subscriber receives it',
       ];
     case 'stream-dropped':
       return ['info', { path: observation.path }, 'a stream was closed because its client reads too slowly'];

@@ -86,6 +86,8 @@ type Event =
   | { readonly kind: 'setting-leaked'; readonly endpoint: Endpoint; readonly setting: string }
   /** The hint of an event names no valid scope: the event uses the scope of the endpoint. */
   | { readonly kind: 'unknown-hint'; readonly endpoint: Endpoint; readonly hint: string }
+  /** The member `info_scope` of a notification is not a scope: no subscriber receives the event. */
+  | { readonly kind: 'unknown-receivers'; readonly endpoint: Endpoint; readonly scope: string }
   /** A stream was closed because its client reads too slowly. */
   | { readonly kind: 'stream-dropped'; readonly path: string }
   /** Broadcast messages that this instance cannot decrypt were dropped. */

@@ -1,7 +1,7 @@
 import type { Notice } from '../postgres/port.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint, EventScope } from '../endpoints/endpoint.ts';
-import { parseEventScope } from '../endpoints/events.ts';
+import { parseScopeText } from '../endpoints/events.ts';
 import type { ClaimTypes } from '../auth/claims.ts';
 import type { Caller, Observer } from '../ports/ports.ts';
 import { applyScopeHint, includesCaller } from '../events/subscriber-authorization.ts';
@@ -71,5 +71,5 @@ export function createEventRaiser(
 
 /** Null: the hint names no scope; it may be meant for readers of the log. */
 function readHint(endpointScope: EventScope, hint: string): EventScope | null {
-  return applyScopeHint(endpointScope, parseEventScope(hint.split(/[\s,]+/).filter((word) => word !== '')));
+  return applyScopeHint(endpointScope, parseScopeText(hint));
 }

@@ -128,3 +128,37 @@ test('operations on one table share a stream, and each notification is one event
 test('behind a transaction pooler, channels need listenConnectionString', async () => {
   await expect(start({ pooler: 'transaction' })).rejects.toThrow('listen behind a pooler needs listenConnectionString');
 });
+
+test('a payload selects its receivers with the words of info_scope', async () => {
+  const gateway = await start();
+  const open = (path: string, user: string) => openStream(gateway.url, path, { 'x-user': user });
+  const ada = await open('/api/orders/info', 'ada');
+  const bob = await open('/api/orders/info', 'bob admin');
+  const cyd = await open('/api/staff-news/info', 'cyd staff');
+  const payloads = [
+    '{"info_scope": "authorize user:ada", "id": 12345678901234567890.10}',
+    '{"id": 2, "info_scope": "authorize id:id-bob, user:nobody"}',
+    '{"info_scope": ["authorize", "user:bob admin", "admin"]}',
+    '{"info_scope": ["authorize", "user:bob admin"], "id": "of a user whose name has a space"}',
+    // No subscriber may receive these.
+    '{"info_scope": "everyone", "id": 3}',
+    '{"info_scope": 7}',
+    '{"info_scope": "self", "id": 4}',
+    '{"info_scope": ["authorize", 7], "id": 5}',
+    // Not addressed.
+    '["info_scope"]',
+    '{"info_scope": ',
+    '{"note": {"info_scope": "authorize user:ada"}}',
+    '{"info_scope": "all", "id": "last"}',
+  ];
+  for (const payload of payloads) await notify(gateway, 'orders', payload);
+  const unaddressed = ['["info_scope"]', '{"info_scope": ', '{"note": {"info_scope": "authorize user:ada"}}'];
+  expect(await ada.messages(5)).toEqual(['{"id":12345678901234567890.10}', ...unaddressed, '{"id":"last"}']);
+  expect(await bob.messages(6)).toEqual(['{"id":2}', '{}', ...unaddressed, '{"id":"last"}']);
+  // The names of the payload are added to those of the endpoint.
+  await notify(gateway, 'News', '{"info_scope": "authorize user:dan", "n": 1}');
+  expect(await cyd.messages(1)).toEqual(['{"n":1}']);
+  const unknown = gateway.observations.flatMap((seen) => (seen.kind === 'unknown-receivers' ? [seen.scope] : []));
+  // Two endpoints listen to the channel.
+  expect(unknown).toEqual(['everyone', 'everyone', '7', '7', '["authorize", 7]', '["authorize", 7]']);
+});

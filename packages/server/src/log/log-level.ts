@@ -39,6 +39,7 @@ const observationSources: Readonly<Record<Observation['kind'], LogSource>> = {
   'authentication-error': 'auth',
   notice: 'notice',
   'unknown-hint': 'events',
+  'unknown-receivers': 'events',
   'stream-dropped': 'events',
   'broadcast-messages-rejected': 'events',
   'broadcast-unavailable': 'events',
