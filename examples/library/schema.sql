@@ -90,7 +90,7 @@ create table cover (
   image   oid not null unique
 );
 
-create function unlink_image() returns trigger language plpgsql as $$
+create function unlink_image() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   perform lo_unlink(old.image);
   return null;
@@ -140,6 +140,7 @@ create table loan (
 );
 
 create unique index a_copy_is_lent_once on loan (copy_id) where returned_at is null;
+create index on loan (copy_id);
 create index on loan (member_id);
 
 create table reservation (
@@ -149,6 +150,7 @@ create table reservation (
   reserved_at timestamptz not null default now(),
   constraint one_reservation_each unique (book_id, member_id)
 );
+create index on reservation (member_id);
 
 create table fine (
   loan_id int primary key references loan,

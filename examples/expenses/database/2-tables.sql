@@ -1,7 +1,7 @@
 begin;
 set local role expenses_owner;
 
-create function app.caller_id() returns int language sql stable as $$
+create function app.caller_id() returns int language sql stable set search_path = pg_catalog, pg_temp as $$
   select nullif(current_setting('request.user_id', true), '')::int
 $$;
 grant execute on function app.caller_id to expenses_member;
@@ -27,6 +27,7 @@ create table app.expense (
   decided_by  int references app.person
 );
 create index on app.expense (owner_id);
+create index on app.expense (decided_by);
 comment on constraint description_of_1_to_200_characters on app.expense is 'Describe the expense in 1 to 200 characters.';
 comment on constraint amount_is_positive on app.expense is 'The amount is more than 0.';
 comment on constraint spent_since_2000 on app.expense is 'The date is before the year 2000.';

@@ -10,7 +10,7 @@ grant select, insert, update on app.session to expenses_gateway;
 grant select, insert on app.gateway_key to expenses_gateway;
 
 -- A new role or password ends the sessions of a person: their cookies still have the old claims.
-create function app.end_sessions() returns trigger language plpgsql as $$
+create function app.end_sessions() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   update app.session set ended = now() where user_id = new.id::text and ended is null;
   return null;

@@ -85,7 +85,7 @@ grant execute on function api.list_expenses, api.add_expense, api.change_expense
 grant execute on function api.decide to expenses_approver;
 
 -- The event says only that something has changed: every member receives it, and reads the own list again.
-create function app.announce_change() returns trigger language plpgsql as $$
+create function app.announce_change() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   perform pg_notify('expenses_changed', 'changed');
   return null;

@@ -8,6 +8,7 @@ create table app.account (
   person_id int not null references app.person,
   primary key (provider, subject)
 );
+create index on app.account (person_id);
 
 create function app.external_sign_in(_provider text, _verified_email text, _subject text)
 returns table (status int, message text, id int, name text, roles text[], database_role text)

@@ -9,7 +9,7 @@ const layers = [
   ['catalog', 'connection'],
   ['command'],
   ['ddl', 'endpoints', 'tools', 'completion', 'schema-files'],
-  ['diff', 'docs', 'info', 'inserts', 'list', 'search', 'tree'],
+  ['advise', 'diff', 'docs', 'info', 'inserts', 'list', 'search', 'tree'],
   ['cli'],
   ['bin'],
 ];

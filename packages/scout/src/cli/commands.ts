@@ -103,6 +103,15 @@ export const commands: readonly Command[] = [
     load: async () => (await import('../endpoints/endpoints-command.ts')).runEndpoints,
   },
   {
+    name: 'advise',
+    aliases: [],
+    operand: { name: 'name;…', isOptional: true },
+    options: ['connection', 'output', 'json', 'exit-code', 'exclude', 'kinds', 'role', 'ignore'],
+    description: 'print what is insecure or slow in a schema that is served, with the statements that mend it',
+    isLong: true,
+    load: async () => (await import('../advise/advise-command.ts')).runAdvise,
+  },
+  {
     name: 'docs',
     aliases: [],
     operand: { name: 'name;…', isOptional: true },

@@ -19,6 +19,8 @@ export type OptionName =
   | 'no-drops'
   | 'online'
   | 'rename'
+  | 'role'
+  | 'ignore'
   | 'host'
   | 'port'
   | 'dbname'
@@ -47,17 +49,22 @@ export const options: Readonly<Record<OptionName, Option>> = {
   regex: { short: null, value: null, description: 'the expression is a regular expression' },
   full: { short: null, value: null, description: 'print whole definitions, not only the lines' },
   scratch: { short: null, value: 'connection', description: 'load files on this server, not on an embedded one' },
-  'exit-code': { short: null, value: null, description: 'end with 3 when there are differences' },
+  'exit-code': { short: null, value: null, description: 'end with 3 when there are differences, or findings' },
   'single-transaction': { short: null, value: null, description: 'run all scripts in one transaction' },
   exclude: { short: null, value: 'name;…', description: 'leave out these objects; * and ? are wildcards' },
   kinds: { short: null, value: 'kind,…', description: 'only objects of these kinds, such as table,view' },
   'no-drops': { short: null, value: null, description: 'drop nothing that the other schema does not have' },
   online: { short: null, value: null, description: 'in steps that block other sessions for a moment only' },
   rename: { short: null, value: 'old=new;…', description: 'rename these, such as shop.film=movie' },
+  role: { short: null, value: 'name;…', description: 'the database roles that calls run under' },
+  ignore: { short: null, value: 'code name;…', description: 'leave out these findings, of all or one object' },
   all: { short: null, value: null, description: 'also routines without an endpoint, with the reason' },
   'no-owner': { short: null, value: null, description: 'definitions without owners' },
   'no-grants': { short: null, value: null, description: 'definitions without privileges' },
 };
+
+/** The exit code of `--exit-code`. 1 is a failure, and 2 a wrong command line. */
+export const findingsCode = 3;
 
 /** The options of each command that connects. */
 export const connectionParts = ['host', 'port', 'dbname', 'username'] as const;

@@ -20,6 +20,8 @@ export interface Settings {
   /** Folders or programs that replace client tools of another version than the server. */
   readonly pgDumpFallback: string | null;
   readonly psqlFallback: string | null;
+  /** Findings of `--advise` that are left out, each with its reason. */
+  readonly adviseIgnore: Readonly<Record<string, string>>;
 }
 
 /** The file of this tool. */
@@ -29,7 +31,7 @@ const gatewayFile = 'pgway.json';
 const fileNames: readonly string[] = [ownFile, gatewayFile, 'appsettings.Development.json', 'appsettings.json'];
 
 /** The keys of `pgscout.json`. */
-const ownKeys = ['Connection', 'ConnectionStrings', 'PgDumpFallback', 'PsqlFallback'] as const;
+const ownKeys = ['Connection', 'ConnectionStrings', 'PgDumpFallback', 'PsqlFallback', 'AdviseIgnore'] as const;
 type OwnKey = (typeof ownKeys)[number];
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -54,6 +56,7 @@ export async function readSettings(folder: string): Promise<Settings> {
     defaultConnection: own.Connection ?? null,
     pgDumpFallback: own.PgDumpFallback ?? null,
     psqlFallback: own.PsqlFallback ?? null,
+    adviseIgnore: reasonsOf(read[0]?.['AdviseIgnore']),
   };
 }
 
@@ -109,9 +112,21 @@ function ownSettings(content: JsonObject): Partial<Record<OwnKey, string>> {
     if (known === undefined) {
       throw new UsageError(`${ownFile}: unknown key ${JSON.stringify(key)}${nearest(key, ownKeys)}`);
     }
-    if (known === 'ConnectionStrings' || value === null) continue;
+    if (known === 'ConnectionStrings' || known === 'AdviseIgnore' || value === null) continue;
     if (typeof value !== 'string') throw new UsageError(`${ownFile}: ${known} must be a text`);
     found[known] = value;
   }
   return found;
+}
+
+/** @throws UsageError for a finding without a reason */
+function reasonsOf(value: unknown): Readonly<Record<string, string>> {
+  if (value === undefined || value === null) return {};
+  const reasons = isObject(value) ? Object.entries(value) : null;
+  if (reasons === null) throw new UsageError(`${ownFile}: AdviseIgnore must be an object of findings and reasons`);
+  for (const [finding, reason] of reasons) {
+    if (typeof reason !== 'string' || reason.trim() === '')
+      throw new UsageError(`${ownFile}: AdviseIgnore ${JSON.stringify(finding)} needs a reason`);
+  }
+  return value as Readonly<Record<string, string>>;
 }

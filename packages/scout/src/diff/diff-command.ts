@@ -5,16 +5,13 @@ import { definitionOptions } from '../ddl/definition-text.ts';
 import { splitNames } from '../ddl/select-objects.ts';
 import { printJson } from '../output/print-json.ts';
 import { writeFolder } from '../output/folder-output.ts';
-import { outputFolder } from '../command/options.ts';
+import { findingsCode, outputFolder } from '../command/options.ts';
 import { joinChanges } from './change.ts';
 import { diffText, equalText, type Sides, toJson } from './diff-text.ts';
 import { onlineFiles, onlineJson, onlineText } from './online-text.ts';
 import { type Plan, planChanges } from './plan.ts';
 import { selectChanges } from './select-changes.ts';
 import { readSides, versionNotes } from './read-sides.ts';
-
-/** The exit code of `--exit-code`. 1 is a failure, and 2 a wrong command line. */
-const differentCode = 3;
 
 /** Prints the changes, or a message on the standard error when there are none. */
 export async function runDiff(context: CommandContext): Promise<number> {
@@ -36,7 +33,7 @@ export async function runDiff(context: CommandContext): Promise<number> {
   for (const note of [...versionNotes(sides), ...notes]) process.stderr.write(`note: ${note}\n`);
   await writePlan(context, plan, { from: current, to: wanted });
   if (plan.changes.length === 0) process.stderr.write(equalText(plan));
-  return options.has('exit-code') && plan.changes.length > 0 ? differentCode : 0;
+  return options.has('exit-code') && plan.changes.length > 0 ? findingsCode : 0;
 }
 
 async function writePlan({ process, options }: CommandContext, plan: Plan, sides: Sides): Promise<void> {

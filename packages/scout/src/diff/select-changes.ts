@@ -1,10 +1,9 @@
 /** Selects the objects that are compared: by names, `--exclude`, `--kinds` and `--no-drops`. */
 import { type DatabaseObject, objectLine } from '../catalog/objects.ts';
-import { type ObjectKind, objectKinds } from '../catalog/objects.sql.ts';
 import type { CommandContext } from '../command/command-context.ts';
+import { parseKinds } from '../ddl/parse-kinds.ts';
 import { selectObjects, splitNames } from '../ddl/select-objects.ts';
-import { CommandError, UsageError } from '../process/errors.ts';
-import { nearest } from '../process/nearest.ts';
+import { CommandError } from '../process/errors.ts';
 import type { Comparison } from './attributes.ts';
 import type { Schema } from './read-schema.ts';
 
@@ -41,23 +40,4 @@ export function selectChanges(
 function linesOf(all: readonly (readonly DatabaseObject[])[], names: readonly string[]): ReadonlySet<string> {
   const objects = names.length === 0 ? [] : all.flatMap((part) => selectObjects(part, names).objects);
   return new Set(objects.map((object) => objectLine(object)));
-}
-
-/** Returns null for all kinds. @throws UsageError */
-function parseKinds(text: string | undefined): ReadonlySet<ObjectKind> | null {
-  if (text === undefined) return null;
-  const words = text.split(/[,;]/).map((word) =>
-    word
-      .trim()
-      .toUpperCase()
-      .replace(/[\s_-]+/g, ' '),
-  );
-  return new Set(words.filter((word) => word !== '').map(parseKind));
-}
-
-function parseKind(word: string): ObjectKind {
-  const name = word === 'SEQUENCE' ? 'SEQ' : word;
-  const kind = objectKinds.find((candidate) => candidate === name);
-  if (kind !== undefined) return kind;
-  throw new UsageError(`--kinds: no kind ${JSON.stringify(word)}${nearest(word, objectKinds)}`);
 }
