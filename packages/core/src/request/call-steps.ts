@@ -1,6 +1,7 @@
 /** The steps of a call: their order and their labels. */
 import type { CallSetting } from '../auth/context.ts';
 import { DatabaseError, type RowSink, type Step, type TransactionOptions } from '../postgres/port.ts';
+import { earlierIndex, type EarlierLabel, earlierLabel } from '../ports/earlier-statements.ts';
 import { setConfigStatement } from '../postgres/settings.ts';
 import { responseSettingsStatement } from '../response/response-settings.ts';
 import type { BoundStatement, ExecutableCall } from './build-query.ts';
@@ -26,7 +27,7 @@ export type StepLabel =
   | 'claim'
   | 'privileges'
   | 'headers'
-  | `earlier ${number}`
+  | EarlierLabel
   | 'clock'
   | 'statement'
   | 'response-settings'
@@ -94,12 +95,6 @@ export function statementOf(call: ExecutableCall, label: string | null): BoundSt
   }
 }
 
-/** Returns the place of a step among the statements before the one of its call; null for other steps. */
-export function earlierIndex(label: string | null): number | null {
-  const [, index] = /^earlier (\d+)$/.exec(label ?? '') ?? [];
-  return index === undefined ? null : Number(index);
-}
-
 /** Whether the error is one of the step with the label. */
 export function isErrorOf(label: StepLabel, error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && error.label === label;
@@ -142,7 +137,7 @@ function headerStep(
 }
 
 function earlierStep({ statement, arguments: values }: BoundStatement, index: number): LabelledStep {
-  return { statement, values, label: `earlier ${index}` };
+  return { statement, values, label: earlierLabel(index) };
 }
 
 function guardStep({ step, isOfReplay }: CallGuard): LabelledStep {

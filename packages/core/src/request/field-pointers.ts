@@ -1,3 +1,4 @@
+import { toPointer } from '../http/json-pointer.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import { isKeyed } from './bind/signature-match.ts';
 import type { RequestInput } from '../ports/request-input.ts';
@@ -31,11 +32,6 @@ export function keyToPointer(
   const parent = parameters.find((parameter) => key.startsWith(`${parameter.key}.`));
   if (parent === undefined) return toPointer(key);
   return toPointer(parent.key, ...key.slice(parent.key.length + 1).split('.'));
-}
-
-/** Returns the JSON Pointer (RFC 6901) of the value at the keys and indexes. */
-export function toPointer(...keys: readonly string[]): string {
-  return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 function isSetByClient({ injectedValue, hashOf }: EndpointParameter): boolean {
