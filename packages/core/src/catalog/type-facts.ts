@@ -42,4 +42,6 @@ export interface TypeFacts {
 export interface Column {
   readonly name: string;
   readonly type: TypeFacts;
+  /** Whether its values are certainly not NULL. Absent: they may be. */
+  readonly notNull?: boolean;
 }

@@ -55,6 +55,8 @@ export interface ResultColumn {
   /** The key in JSON objects. */
   readonly key: string;
   readonly type: NamedType;
+  /** Whether its values are certainly not NULL. Absent: they may be. */
+  readonly notNull?: boolean;
 }
 
 /**

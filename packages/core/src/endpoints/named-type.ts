@@ -33,6 +33,7 @@ export function createTypeConverter(convertName: (name: string) => string): (typ
     name: column.name,
     key: convertName(column.name) || column.name,
     type: convertType(column.type),
+    ...(column.notNull === true ? { notNull: true } : {}),
   });
   return convertType;
 }
@@ -46,7 +47,12 @@ export function createColumnConverter(
   return (columns) => {
     const found = known.get(columns);
     if (found !== undefined) return found;
-    const made = columns.map(({ name, type }) => ({ name, key: convertName(name) || name, type: convertType(type) }));
+    const made = columns.map(({ name, type, notNull }) => ({
+      name,
+      key: convertName(name) || name,
+      type: convertType(type),
+      ...(notNull === true ? { notNull } : {}),
+    }));
     known.set(columns, made);
     return made;
   };

@@ -1,6 +1,6 @@
 import type { PipelinedRequest } from './pipeline.ts';
 import { ProtocolViolation } from './message-parser.ts';
-import type { Diagnostics } from './port.ts';
+import type { DescribedColumn, Diagnostics } from './port.ts';
 
 /** The transaction status "I" (idle) of a ReadyForQuery. */
 export const idleStatus = 0x49;
@@ -17,7 +17,7 @@ export function handleResponseMessage(request: PipelinedRequest, type: number, c
     case 0x32: // BindComplete
       return request.bindComplete();
     case 0x54: // RowDescription
-      return request.rowDescription(columnTypes(chunk, start), () => columnNames(chunk, start));
+      return request.rowDescription(columnTypes(chunk, start), () => describedColumns(chunk, start));
     case 0x6e: // NoData
       return request.rowDescription([], () => []);
     case 0x43: // CommandComplete
@@ -58,16 +58,21 @@ function columnTypes(chunk: Buffer, start: number): readonly number[] {
   return types;
 }
 
-/** Returns the name of each column of a RowDescription whose body begins at `start`. */
-function columnNames(chunk: Buffer, start: number): readonly string[] {
-  const names: string[] = [];
+/** Returns the columns of a RowDescription whose body begins at `start`. */
+function describedColumns(chunk: Buffer, start: number): readonly DescribedColumn[] {
+  const columns: DescribedColumn[] = [];
   let offset = start + 2;
   for (let count = chunk.readUInt16BE(start); count > 0; count--) {
     const end = chunk.indexOf(0, offset);
-    names.push(chunk.toString('utf8', offset, end));
+    columns.push({
+      name: chunk.toString('utf8', offset, end),
+      table: chunk.readUInt32BE(end + 1),
+      attribute: chunk.readInt16BE(end + 5),
+      type: chunk.readUInt32BE(end + 7),
+    });
     offset = end + 19;
   }
-  return names;
+  return columns;
 }
 
 const fieldNames: Readonly<Record<string, keyof Diagnostics>> = {

@@ -3,6 +3,7 @@ import { validateDataRow } from './message-parser.ts';
 import type { CallSteps } from './connection-mode.ts';
 import { isRefusedByGuard } from './known-routines.ts';
 import {
+  type DescribedColumn,
   type Call,
   type CallHandle,
   type CallPlan,
@@ -165,14 +166,14 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
     this.steps[this.step]?.describes?.parameters(readTypes());
   }
 
-  override rowDescription(types: readonly number[], readNames: () => readonly string[]): void {
+  override rowDescription(types: readonly number[], readColumns: () => readonly DescribedColumn[]): void {
     const describes = this.steps[this.step]?.describes;
     if (describes !== undefined) {
       this.assertPhase('bind', 'RowDescription');
-      describes.columns(types, readNames());
+      describes.columns(readColumns());
       return this.startStep(this.step + 1);
     }
-    super.rowDescription(types, readNames);
+    super.rowDescription(types, readColumns);
     this.rows?.columns?.(types);
   }
 

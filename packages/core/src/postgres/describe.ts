@@ -1,10 +1,10 @@
-import type { Runner } from './port.ts';
+import type { DescribedColumn, Runner } from './port.ts';
 
 /** The types of a statement, as PostgreSQL has derived them. */
 export interface DescribedStatement {
   /** The type OIDs of `$1`, `$2`, … */
   readonly parameters: readonly number[];
-  readonly columns: readonly { readonly name: string; readonly type: number }[];
+  readonly columns: readonly DescribedColumn[];
 }
 
 /** Milliseconds. A lock of a migration delays the analysis of a statement. */
@@ -20,8 +20,7 @@ export function describeStatement(runner: Runner, sql: string): Promise<Describe
     let columns: DescribedStatement['columns'] = [];
     const describes = {
       parameters: (types: readonly number[]): void => void (parameters = types),
-      columns: (types: readonly number[], names: readonly string[]): void =>
-        void (columns = names.map((name, index) => ({ name, type: types[index]! }))),
+      columns: (all: readonly DescribedColumn[]): void => void (columns = all),
     };
     runner.run({
       steps: [{ statement: { name: '', sql }, values: [], describes }],

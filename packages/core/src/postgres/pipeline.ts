@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { ProtocolViolation } from './message-parser.ts';
 import {
+  type DescribedColumn,
   type Call,
   ColumnMismatch,
   type ConnectionLost,
@@ -153,7 +154,7 @@ export abstract class PipelinedRequest {
   }
 
   /** RowDescription or NoData, with the type OIDs of the result columns. */
-  rowDescription(types: readonly number[], readNames: () => readonly string[]): void {
+  rowDescription(types: readonly number[], readColumns: () => readonly DescribedColumn[]): void {
     const statement = this.statement();
     const expected = statement?.columns;
     if (expected === undefined) return;
@@ -162,7 +163,7 @@ export abstract class PipelinedRequest {
       expected.every((oids, index) => oids === null || oids.includes(types[index]!));
     if (!same) this.error ??= columnsChanged(statement!.sql, describeTypes(expected, types), this.isRunning);
     if (statement!.columnNames === undefined) return;
-    const names = readNames();
+    const names = readColumns().map(({ name }) => name);
     if (statement!.columnNames.some((name, index) => name !== names[index]))
       this.error ??= columnsChanged(
         statement!.sql,

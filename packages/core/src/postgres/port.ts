@@ -82,7 +82,18 @@ export interface StatementDescription {
   /** The type OIDs of `$1`, `$2`, … */
   parameters(types: readonly number[]): void;
   /** The columns of its rows; empty for a statement without rows. */
-  columns(types: readonly number[], names: readonly string[]): void;
+  columns(columns: readonly DescribedColumn[]): void;
+}
+
+/** A column of RowDescription. */
+export interface DescribedColumn {
+  readonly name: string;
+  /** The OID of its type. */
+  readonly type: number;
+  /** The OID of the table that its values come from as they are; 0: none. */
+  readonly table: number;
+  /** The number of the column in that table; 0: none. */
+  readonly attribute: number;
 }
 
 /** The plans of a call, and the receiver of its times. */

@@ -1,5 +1,6 @@
 import type { MessageWriter } from './message-writer.ts';
 import {
+  type DescribedColumn,
   type Statement,
   type Step,
   ColumnMismatch,
@@ -187,10 +188,10 @@ export class PrepareRequest extends PipelinedRequest {
     this.#parsed = true;
   }
 
-  override rowDescription(types: readonly number[], readNames: () => readonly string[]): void {
+  override rowDescription(types: readonly number[], readColumns: () => readonly DescribedColumn[]): void {
     if (this.#isSettingRole) return;
     if (!this.#parsed) throw new ProtocolViolation('an unexpected RowDescription');
-    super.rowDescription(types, readNames);
+    super.rowDescription(types, readColumns);
     this.#parsed = false;
     this.step++;
   }

@@ -22,6 +22,8 @@ export interface ParameterDirective {
 export interface StatementDirective {
   name?: string;
   isSingle?: true;
+  /** The line of the word `scalar`: the statement must have one column. */
+  scalarLine?: number;
   isSkipped?: true;
 }
 
@@ -100,6 +102,8 @@ function readLine(reading: Reading, comment: FileComment): string | null {
 function readFlag(reading: Reading, word: string, comment: FileComment): boolean {
   if (word === 'void' || word === 'void_result') reading.isVoid = true;
   else if (word === 'single' || word === 'single_record') statementOf(reading, comment).isSingle = true;
+  else if (word === 'scalar')
+    Object.assign(statementOf(reading, comment), { isSingle: true, scalarLine: comment.line });
   else if (word === 'skip') statementOf(reading, comment).isSkipped = true;
   else return false;
   return true;

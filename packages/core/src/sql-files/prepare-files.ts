@@ -6,6 +6,7 @@ import { createTypeLookup, decodeTypeRow, type TypeLookup } from '../catalog/typ
 import { describeStatement, type DescribedStatement } from '../postgres/describe.ts';
 import { type Database, DatabaseError } from '../postgres/port.ts';
 import { faultAt, type FileFault } from './fault.ts';
+import { type NotNullTest, readNotNullColumns } from './not-null-columns.ts';
 import { type ParsedFile, type ParsedStatement, placeInFile } from './parse-file.ts';
 import { resolveResult, type StatementRows, statementRows } from './results.ts';
 import { isQuery, mainWord, methodByWord } from './statement-rules.ts';
@@ -39,11 +40,13 @@ interface DescribedFile {
 export async function prepareFiles(database: Database, files: readonly NamedFile[]): Promise<readonly PreparedFile[]> {
   if (files.length === 0) return [];
   const described = await Promise.all(files.map((file) => describeFile(database, file)));
-  const [types, volatileNames] = await Promise.all([
+  const columns = described.flatMap(({ statements }) => statements.flatMap((statement) => statement.columns));
+  const [types, volatileNames, isNotNull] = await Promise.all([
     readTypes(database, described),
     readVolatileNames(database, files),
+    readNotNullColumns(database, columns),
   ]);
-  return described.map((file) => toPreparedFile(file, types, volatileNames));
+  return described.map((file) => toPreparedFile(file, { types, volatileNames, isNotNull }));
 }
 
 async function describeFile(database: Database, file: NamedFile): Promise<DescribedFile> {
@@ -109,15 +112,23 @@ async function readVolatileNames(database: Database, files: readonly NamedFile[]
   return new Set(rows.map(([name]) => name!));
 }
 
+/** What the catalog says of the statements of all files. */
+interface CatalogFacts {
+  readonly types: TypeLookup;
+  readonly volatileNames: ReadonlySet<string>;
+  readonly isNotNull: NotNullTest;
+}
+
 function toPreparedFile(
   { file, statements, faults }: DescribedFile,
-  types: TypeLookup,
-  volatileNames: ReadonlySet<string>,
+  { types, volatileNames, isNotNull }: CatalogFacts,
 ): PreparedFile {
   const { path, name, folder, parsed } = file;
   const inputs = faults.length > 0 ? [] : resolveParameters(parsed, statements, types);
   const rows =
-    faults.length > 0 ? [] : parsed.statements.map((parts, index) => statementRows(parts, statements[index]!, types));
+    faults.length > 0
+      ? []
+      : parsed.statements.map((parts, index) => statementRows(parts, statements[index]!, { types, isNotNull }));
   const own = inputs.flatMap((input) => ('message' in input ? [input] : []));
   const result = faults.length > 0 ? { result: nothing, faults: [] } : resolveResult(file.name, parsed, rows);
   const all = [...faults, ...own, ...result.faults];

@@ -1,8 +1,10 @@
 import type { Routine, RoutineResult } from '../catalog/routine.ts';
 import type { Column, TypeFacts } from '../catalog/type-facts.ts';
 import type { TypeLookup } from '../catalog/type-lookup.ts';
+import type { StatementDirective } from './directives.ts';
 import type { DescribedStatement } from '../postgres/describe.ts';
 import { faultAt, type FileFault } from './fault.ts';
+import type { NotNullTest } from './not-null-columns.ts';
 import type { ParsedFile, ParsedStatement } from './parse-file.ts';
 import { mainStart, mainWord } from './statement-rules.ts';
 
@@ -31,12 +33,14 @@ const changes: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'mer
 export function statementRows(
   statement: ParsedStatement,
   { columns: described }: DescribedStatement,
-  types: TypeLookup,
+  { types, isNotNull }: { readonly types: TypeLookup; readonly isNotNull: NotNullTest },
 ): StatementRows {
   const { source, directive } = statement;
   const word = mainWord(source);
   const isQuery = queries.has(word);
-  const columns = nameColumns(described, types, isQuery);
+  const columns = nameColumns(described, types, isQuery).map((column, index) =>
+    isNotNull(source, described[index]!) ? { ...column, notNull: true } : column,
+  );
   const isSingle = directive.isSingle === true;
   const rest = { isSingle, columns, isQuery, json: jsonType(types) };
   if (columns.length === 0) return { kind: changes.has(word) ? 'count' : 'none', ...rest };
@@ -80,6 +84,8 @@ interface FileResult {
 
 /** Returns the result of the file. */
 export function resolveResult(name: Routine['name'], parsed: ParsedFile, rows: readonly StatementRows[]): FileResult {
+  const wide = parsed.statements.flatMap(({ directive }, index) => refuseScalar(directive, rows[index]!));
+  if (wide.length > 0) return { result: nothing, faults: wide };
   if (parsed.directives.isVoid) return { result: nothing, faults: [] };
   if (isOneResult(parsed)) return { result: singleResult(name, rows.at(-1)!), faults: [] };
   const members = listMembers(parsed, rows);
@@ -94,7 +100,12 @@ export function resolveResult(name: Routine['name'], parsed: ParsedFile, rows: r
     return [faultAt(parsed.text, source.tokens[mainStart(source)]!.start, 'sql-file', message)];
   });
   const faults = [...unknown, ...notParts];
-  const columns = members.map(({ name: member, index }) => ({ name: member, type: memberType(rows[index]!) }));
+  const columns = members.map(({ name: member, index }) => ({
+    name: member,
+    type: memberType(rows[index]!),
+    // Without a row, the first one is null.
+    notNull: !rows[index]!.isSingle || rows[index]!.kind === 'count',
+  }));
   if (columns.length === 0) return { result: nothing, faults };
   return { result: { kind: 'composite', set: false, columns, named: false, display: 'object' }, faults };
 }
@@ -102,6 +113,13 @@ export function resolveResult(name: Routine['name'], parsed: ParsedFile, rows: r
 function unknownResult(number: number, line: number): FileFault {
   const message = `the response has no result ${number}; correct the number, or write result before the statement`;
   return { code: 'sql-file', line, message };
+}
+
+/** Returns the fault of a statement that is `scalar` and does not have exactly one column. */
+function refuseScalar({ scalarLine: line }: StatementDirective, { columns }: StatementRows): readonly FileFault[] {
+  if (line === undefined || columns.length === 1) return [];
+  const message = `scalar is the value of the only column of a statement, and this one has ${columns.length} columns; write single for the first row, or select one column`;
+  return [{ code: 'sql-file', line, message }];
 }
 
 /** Whether the response is the result of the last statement. */
@@ -137,9 +155,9 @@ function singleResult(name: string, { kind, columns, isSingle }: StatementRows):
   if (kind === 'none' || kind === 'count') return nothing;
   const set = !isSingle;
   if (kind === 'values') {
-    const { type } = columns[0]!;
-    const display = set ? `SETOF ${type.display}` : type.display;
-    return { kind: 'scalar', set, columns: [{ name: columns[0]!.name || name, type }], named: false, display };
+    const [column] = columns as readonly [Column];
+    const display = set ? `SETOF ${column.type.display}` : column.type.display;
+    return { kind: 'scalar', set, columns: [{ ...column, name: column.name || name }], named: false, display };
   }
   const shown = columns.map((column) => `${column.name} ${column.type.display}`);
   return { kind: 'composite', set, columns, named: false, display: `TABLE(${shown.join(', ')})` };

@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointParameter, NamedType, ResultShape } from '@pgway/core';
 import { negotiatesLargeNumbers, withLargeNumberTexts } from '@pgway/core/internal';
 import { listingParameter } from '../openapi/listing.ts';
-import { type JsonSchema, nullableSchema, rowSchema, typeSchema } from '../openapi/schema.ts';
+import { columnSchema, type JsonSchema, nullableSchema, rowSchema, typeSchema } from '../openapi/schema.ts';
 import { safeName, UniqueNames } from './names.ts';
 
 /** An argument of a tool: a parameter of the endpoint, or a field of a composite one. */
@@ -130,10 +130,9 @@ export interface ToolOutput {
 
 /** Returns null for a result that is text: a format of its own, or nothing. */
 export function toolOutput(endpoint: Endpoint): ToolOutput | null {
-  const { raw, contentType, table } = endpoint;
+  const { raw, contentType } = endpoint;
   const result = requestedShape(endpoint);
   if (raw !== null || contentType !== null) return null;
-  const notNull = new Set(table?.columns.flatMap((column) => (column.notNull ? [column.name] : [])));
   const inMember = (member: NonNullable<ResultMember>, schema: JsonSchema): ToolOutput => ({
     member,
     format: 'json',
@@ -146,13 +145,13 @@ export function toolOutput(endpoint: Endpoint): ToolOutput | null {
     case 'value':
       return { ...inMember('value', valueSchema(result)), format: valueFormat(result) };
     case 'values':
-      return inMember('values', { type: 'array', items: nullableSchema(typeSchema(result.column.type)) });
+      return inMember('values', { type: 'array', items: columnSchema(result.column) });
     case 'object': {
-      const schema = rowSchema(result.columns, notNull);
+      const schema = rowSchema(result.columns);
       return result.nullable ? inMember('row', nullableSchema(schema)) : { member: null, format: 'json', schema };
     }
     case 'objects':
-      return inMember('rows', { type: 'array', items: rowSchema(result.columns, notNull) });
+      return inMember('rows', { type: 'array', items: rowSchema(result.columns) });
     case 'record':
       return inMember('row', nullableSchema(texts));
     case 'records':

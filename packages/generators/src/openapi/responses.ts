@@ -1,6 +1,6 @@
 import type { Endpoint } from '@pgway/core';
 import { negotiatesLargeNumbers, withLargeNumberTexts } from '@pgway/core/internal';
-import { nullableSchema, rowSchema, type JsonSchema, typeSchema } from './schema.ts';
+import { columnSchema, nullableSchema, rowSchema, type JsonSchema, typeSchema } from './schema.ts';
 
 /** The Media Type Objects of a body by media type. */
 export type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly encoding?: JsonSchema }>>;
@@ -63,9 +63,8 @@ function mediaType(type: string): string {
   return /[{}]/.test(type) ? '*/*' : type.trim();
 }
 
-function responseBody({ result, table }: Endpoint): readonly [type: string, schema: JsonSchema] {
+function responseBody({ result }: Pick<Endpoint, 'result'>): readonly [type: string, schema: JsonSchema] {
   const json = 'application/json';
-  const notNull = new Set(table?.columns.flatMap((column) => (column.notNull ? [column.name] : [])));
   switch (result.kind) {
     case 'nothing':
       return [json, {}];
@@ -75,11 +74,11 @@ function responseBody({ result, table }: Endpoint): readonly [type: string, sche
         ? ['application/octet-stream', {}]
         : ['text/plain', textSchema(result.column.type)];
     case 'values':
-      return [json, { type: 'array', items: nullableSchema(typeSchema(result.column.type)) }];
+      return [json, { type: 'array', items: columnSchema(result.column) }];
     case 'object':
-      return [json, rowSchema(result.columns, notNull)];
+      return [json, rowSchema(result.columns)];
     case 'objects':
-      return [json, { type: 'array', items: rowSchema(result.columns, notNull) }];
+      return [json, { type: 'array', items: rowSchema(result.columns) }];
     case 'record':
       return [json, textRow];
     case 'records':

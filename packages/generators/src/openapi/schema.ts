@@ -50,9 +50,7 @@ function enumSchema(labels: readonly string[] = []): JsonSchema | null {
 function convertedSchema({ element, fields }: NamedType): JsonSchema {
   if (element !== undefined) return { type: 'array', items: nullableSchema(typeSchema(element)) };
   if (fields === undefined) return {};
-  return objectSchema(
-    fields.map(({ key, type }) => ({ key, schema: nullableSchema(typeSchema(type)), required: false })),
-  );
+  return objectSchema(fields.map((field) => ({ key: field.key, schema: columnSchema(field), required: false })));
 }
 
 /** Adds null to a schema. A schema without a type allows null already. */
@@ -82,13 +80,12 @@ export function objectSchema(properties: readonly SchemaProperty[]): JsonSchema 
   };
 }
 
-/** Returns the schema of a row: all columns are present, and nullable unless listed in `notNull`. */
-export function rowSchema(columns: readonly ResultColumn[], notNull: ReadonlySet<string>): JsonSchema {
-  return objectSchema(
-    columns.map(({ name, parentColumn, key, type }) => ({
-      key,
-      schema: parentColumn === undefined && notNull.has(name) ? typeSchema(type) : nullableSchema(typeSchema(type)),
-      required: true,
-    })),
-  );
+/** Returns the schema of a row: all columns are present. */
+export function rowSchema(columns: readonly ResultColumn[]): JsonSchema {
+  return objectSchema(columns.map((column) => ({ key: column.key, schema: columnSchema(column), required: true })));
+}
+
+/** Returns the schema of the values of a column. */
+export function columnSchema({ type, notNull }: Pick<ResultColumn, 'type' | 'notNull'>): JsonSchema {
+  return notNull === true ? typeSchema(type) : nullableSchema(typeSchema(type));
 }

@@ -1,7 +1,7 @@
 import type { Endpoint, ResultColumn, ResultShape } from '@pgway/core';
 import type { TypescriptClientOptions } from './options.ts';
 import type { Field } from './request-fields.ts';
-import { type TypeContext, typeText } from './type-text.ts';
+import { arrayTypeText, type TypeContext, typeText } from './type-text.ts';
 
 /** How a function reads a response, and what it returns. */
 export type FunctionResult =
@@ -38,7 +38,7 @@ export function functionResult(
     case 'value':
       return valueResult(result, textResponseNullHandling, context);
     case 'values':
-      return { kind: 'json', type: `(${typeText(result.column.type, context)} | null)[]`, noContent: false };
+      return { kind: 'json', type: valuesText(result.column, context), noContent: false };
     case 'record':
       return { kind: 'json', type: '(string | null)[]', noContent: true };
     case 'records':
@@ -46,13 +46,18 @@ export function functionResult(
     case 'object':
       return {
         kind: 'rows',
-        fields: rowFields(endpoint, result.columns, context),
+        fields: rowFields(result.columns, context),
         many: false,
         noContent: result.nullable,
       };
     case 'objects':
-      return { kind: 'rows', fields: rowFields(endpoint, result.columns, context), many: true, noContent: false };
+      return { kind: 'rows', fields: rowFields(result.columns, context), many: true, noContent: false };
   }
+}
+
+function valuesText({ type, notNull }: ResultColumn, context: TypeContext): string {
+  const text = typeText(type, context);
+  return notNull === true ? arrayTypeText(text) : `(${text} | null)[]`;
 }
 
 function valueResult(
@@ -86,14 +91,13 @@ function valueResult(
   }
 }
 
-/** Returns the fields of rows. Only columns of a table are known to be NOT NULL. */
-function rowFields({ table }: Endpoint, columns: readonly ResultColumn[], context: TypeContext): readonly Field[] {
-  const notNull = new Set(table?.columns.flatMap((column) => (column.notNull ? [column.name] : [])));
+/** Returns the fields of rows. */
+function rowFields(columns: readonly ResultColumn[], context: TypeContext): readonly Field[] {
   // JSON parsers keep the last of equal keys.
   const last = new Map(columns.map((column) => [column.key, column]));
-  return [...last.values()].map(({ name, parentColumn, key, type }) => ({
+  return [...last.values()].map(({ key, type, notNull }) => ({
     key,
-    type: `${typeText(type, context)}${parentColumn === undefined && notNull.has(name) ? '' : ' | null'}`,
+    type: `${typeText(type, context)}${notNull === true ? '' : ' | null'}`,
     optional: false,
     display: type.display,
   }));

@@ -45,13 +45,13 @@ export function isBigint({ json, builtin }: NamedType): boolean {
   return json === 'numberText' && builtin === 'int8';
 }
 
-/** Elements and fields are nullable: the catalog has no NOT NULL for them. */
+/** Elements and fields of types are nullable: the catalog has no NOT NULL for them. */
 function convertedText({ element, fields }: NamedType, context: TypeContext): string {
   if (element !== undefined) return `(${typeText(element, context)} | null)[]`;
   if (fields === undefined) return context.jsonType;
   const optional = context.position === 'request';
-  const members = fields.map(({ key, type }) =>
-    memberText({ key, type: `${typeText(type, context)} | null`, optional }),
+  const members = fields.map(({ key, type, notNull }) =>
+    memberText({ key, type: `${typeText(type, context)}${notNull === true ? '' : ' | null'}`, optional }),
   );
   return members.length === 0 ? '{}' : `{ ${members.join('; ')} }`;
 }
