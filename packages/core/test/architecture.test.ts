@@ -12,7 +12,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     postgres: { modules: [], packages: ['node', 'pg'] },
     terminal: { modules: ['validation'], packages: ['node', 'fast-string-truncated-width'] },
     http: { modules: [], packages: [] },
-    validation: { modules: [], packages: [] },
+    validation: { modules: [], packages: ['re2js'] },
     catalog: { modules: ['postgres', 'validation'], packages: [] },
     endpoints: { modules: ['catalog', 'validation'], packages: [] },
     explanation: { modules: ['terminal', 'validation', 'endpoints'], packages: [] },

@@ -1,6 +1,6 @@
 /** Endpoints as clients call them: their paths, and the parameters that a request sends. */
 
-import type { Endpoint, EndpointParameter } from '@pgway/core';
+import type { Endpoint, EndpointParameter, TableEndpoint } from '@pgway/core';
 
 /** A part of an endpoint's path. Each begins with a slash. */
 export type PathPart =
@@ -55,10 +55,23 @@ function isClientParameter({ upload }: Endpoint, { injectedValue, hashOf, positi
 
 function isOptional({ table }: Endpoint, parameter: EndpointParameter): boolean {
   const column = table?.columns.find(({ name }) => name === parameter.name);
-  if (table === null || column === undefined) return parameter.optional;
-  const { operation, columns } = table;
+  if (table === null || column === undefined) return parameter.optional && !wantsValue(parameter);
+  return isOptionalColumn(table, column);
+}
+
+function isOptionalColumn({ operation, columns }: TableEndpoint, column: TableEndpoint['columns'][number]): boolean {
   if (operation.startsWith('update')) return !column.key || columns.filter(({ key }) => key).length > 1;
   if (!operation.startsWith('insert')) return true;
   if (operation.startsWith('insertOnConflict') && column.key) return false;
   return !column.notNull || column.hasDefault || column.identity !== null || column.generated;
+}
+
+/** Whether a rule wants a value where the routine has a default. */
+function wantsValue({ rules = [] }: EndpointParameter): boolean {
+  return rules.some(({ kind }) => kind === 'required');
+}
+
+/** Returns whether a rule refuses NULL. */
+export function refusesNull({ rules = [] }: EndpointParameter): boolean {
+  return rules.some(({ kind }) => kind === 'required' || kind === 'notNull');
 }

@@ -55,6 +55,11 @@ mcp';
 create function takes_list(_ids int[], _doc jsonb default null, _note text default null) returns int language sql stable as $$ select 1 $$;
 comment on function takes_list is 'HTTP GET
 mcp';
+create function ruled(_a text default null, _b text default 'x') returns int language sql stable as $$ select 1 $$;
+comment on function ruled is 'HTTP POST
+mcp
+validate _a using required, max_length 5
+validate _b using email';
 create function hinted() returns int language sql as $$ select 1 $$;
 comment on function hinted is 'HTTP
 mcp
@@ -218,5 +223,15 @@ describe('requests', () => {
         expect(request.query).toMatch(/^[\x21-\x7e]*$/);
       }),
     );
+  });
+});
+
+test('rules of values are part of the schema', () => {
+  expect(tool('ruled').inputSchema).toMatchObject({
+    required: ['a'],
+    properties: {
+      a: { type: 'string', minLength: 1, maxLength: 5 },
+      b: { type: ['string', 'null'], format: 'email' },
+    },
   });
 });

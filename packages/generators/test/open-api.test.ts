@@ -76,6 +76,39 @@ describe('parameters', () => {
     });
   });
 
+  test('rules of values', () => {
+    const parameters = [
+      { name: '_email' },
+      { name: '_name', hasDefault: true },
+      { name: '_age', type: int4, hasDefault: true },
+      { name: '_zip', hasDefault: true },
+    ];
+    const rules = `validate _email using required, email, max_length 100, max_length 50
+validate _name using required, min_length 2
+validate _age using not_null
+validate _zip using pattern ^[0-9]+$
+validate _zip using pattern ^.{5}$`;
+    const zip = { pattern: '^[0-9]+$', allOf: [{ pattern: '^.{5}$' }] };
+    const body = operationOf({ comment: `HTTP POST /f\n${rules}`, parameters }, 'post').requestBody.content;
+    expect(body['application/json'].schema).toEqual({
+      type: 'object',
+      properties: {
+        email: { type: 'string', format: 'email', minLength: 1, maxLength: 50 },
+        name: { type: 'string', minLength: 2 },
+        age: { type: 'integer', format: 'int32' },
+        zip: { type: ['string', 'null'], ...zip },
+      },
+      required: ['email', 'name'],
+    });
+    const inQuery = operationOf({ comment: `HTTP GET /f/{_zip}\n${rules}`, parameters }).parameters;
+    expect(inQuery.map(({ name, required, schema }: Json) => [name, required, schema])).toEqual([
+      ['_zip', true, { type: 'string', ...zip }],
+      ['email', true, { type: 'string', format: 'email', minLength: 1, maxLength: 50 }],
+      ['name', true, { type: 'string', minLength: 2 }],
+      ['age', undefined, { type: 'integer', format: 'int32' }],
+    ]);
+  });
+
   test('a body that is one parameter', () => {
     const parameters = [
       { name: 'a', type: int4 },

@@ -249,6 +249,24 @@ describe('the request of a function', () => {
     expect(part(module, 'fId')).toContain('headers: { "Content-Type": "application/json", ...options.headers },');
   });
 
+  test('rules of values', () => {
+    const module = moduleOf(
+      planned([
+        {
+          comment:
+            'HTTP POST /api/f\nvalidate a using required, min_length 8\nvalidate b using not_null\nvalidate c using email',
+          parameters: [{ name: 'a', hasDefault: true }, { name: 'b', type: int4 }, { name: 'c' }],
+        },
+      ]),
+    );
+    expect(part(module, 'IFRequest')).toBe(`export interface IFRequest {
+  a: string;
+  b: number;
+  c: string | null;
+}`);
+    expect(module).toContain('@param request.a - text, required, min. length 8');
+  });
+
   test('an optional segment, and null in a query string', () => {
     const [id, when] = [
       { name: 'id', type: int4 },
@@ -661,7 +679,7 @@ test('problems have field errors if an endpoint lists them', async () => {
   const module = moduleOf(endpoints);
   expect(part(module, 'IFieldError')).toBe(`export interface IFieldError {
   pointer: string;
-  code: "required" | "unknown" | "repeated" | "invalid" | "too-long" | "out-of-range" | "not-null" | "unique" | "foreign-key" | "check" | "exclusion";
+  code: "required" | "unknown" | "repeated" | "invalid" | "too-short" | "too-long" | "out-of-range" | "not-null" | "unique" | "foreign-key" | "check" | "exclusion";
   detail: string;
 }`);
   expect(part(module, 'IProblem')).toContain('errors?: readonly IFieldError[];');

@@ -400,22 +400,17 @@ describe('authorization', () => {
     expect(verdict(`HTTP\n${line}`)).toEqual([false, `error ${code} 2`]);
   });
 
-  test.each([
-    'validate _email using not_empty',
-    '@validate',
-    'encrypt',
-    'encrypt _email',
-    'encrypt _emial',
-    '@encrypt the values',
-    'decrypt = on',
-  ])('the guard %j of other gateways does not exist here, and rejects the endpoint', (line) => {
-    const parameters = [{ name: '_email' }];
-    const { endpoints, diagnostics } = buildEndpoints([routine({ comment: `HTTP\n${line}`, parameters })], quiet);
-    expect([endpoints, diagnostics.map(({ severity, code }) => [severity, code])]).toEqual([
-      [],
-      [['error', 'unsupported-guard']],
-    ]);
-  });
+  test.each(['encrypt', 'encrypt _email', 'encrypt _emial', '@encrypt the values', 'decrypt = on'])(
+    'the guard %j of other gateways does not exist here, and rejects the endpoint',
+    (line) => {
+      const parameters = [{ name: '_email' }];
+      const { endpoints, diagnostics } = buildEndpoints([routine({ comment: `HTTP\n${line}`, parameters })], quiet);
+      expect([endpoints, diagnostics.map(({ severity, code }) => [severity, code])]).toEqual([
+        [],
+        [['error', 'unsupported-guard']],
+      ]);
+    },
+  );
 
   test('a guard of other gateways is reported with what to use instead', () => {
     const { diagnostics } = buildEndpoints([routine({ comment: 'HTTP\n@encrypt' })], quiet);

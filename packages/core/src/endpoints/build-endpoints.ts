@@ -21,6 +21,7 @@ import { resolveInjectedValues } from './injected-values.ts';
 import { convertToNumberTexts } from './large-numbers.ts';
 import { resolveRoute, resolveParameterSource } from './route.ts';
 import { excludeDuplicateRoutes } from './duplicate-routes.ts';
+import { resolveRules } from './validation/resolve-rules.ts';
 import { resolveTable } from './table.ts';
 import { resolveUpload } from './upload.ts';
 import { mergeTableDiagnostics, reportEmptyUpdate, type RoutineDiagnostic } from './table-diagnostics.ts';
@@ -166,7 +167,7 @@ function assembleEndpoint(builder: EndpointBuilder, plain: NameConverter, known:
   const { method, path, segments } = resolveRoute(builder);
   const reportPathError = (code: string, message: string): void => builder.reportAt('path', code, message);
   const own = buildParameters(routine, segments, names, { reportError, reportPathError });
-  const injected = resolveInjectedValues(builder, own);
+  const injected = resolveRules(builder, resolveInjectedValues(builder, own));
   const source = resolveParameterSource(builder, method);
   const { parameters, table } = resolveTable(builder, injected, source);
   const reportWarning = (code: string, message: string): void => builder.report('warning', code, message, null);

@@ -12,6 +12,7 @@ import type {
   ToolHint,
 } from './endpoint.ts';
 import type { EndpointOptions } from './options.ts';
+import type { ValidationRule } from './validation/rules.ts';
 import { hasAnyTag, getTags, findUnknownTags } from './tags.ts';
 import type { AnnotationContext } from './comment/annotation-context.ts';
 import type { CommentTrace } from './comment/comment-trace.ts';
@@ -177,6 +178,9 @@ export class EndpointBuilder {
   /** Injected values, by parameter name. */
   readonly injections: { readonly name: string; readonly value: InjectedValue; readonly line: number }[] = [];
   basicAuthentication: { readonly user: string | null; readonly hash: string | null } | null = null;
+  /** The rules of parameters, by parameter name. */
+  readonly validations: { readonly name: string; readonly rules: readonly ValidationRule[]; readonly line: number }[] =
+    [];
   readonly hashes: { readonly name: string; readonly source: string; readonly line: number }[] = [];
   /** Names of routines and tables whose cached responses a call invalidates. */
   readonly invalidates: { readonly name: string; readonly line: number }[] = [];

@@ -1,6 +1,7 @@
 import type { SessionEffects } from '../catalog/routine.ts';
 import type { PageLimits, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
 import type { NamedType } from './named-type.ts';
+import type { ValidationRule } from './validation/rules.ts';
 
 export type { SessionEffects } from '../catalog/routine.ts';
 
@@ -35,6 +36,8 @@ export interface EndpointParameter {
   readonly injectedValue?: InjectedValue;
   /** The position of the parameter whose hash the gateway passes, in place of a value from the client. */
   readonly hashOf?: number;
+  /** Conditions on the values that clients send. */
+  readonly rules?: readonly ValidationRule[];
   /** The fields of a composite parameter, which clients may also set one by one; null for other types. */
   readonly fields: readonly ParameterField[] | null;
 }
@@ -158,6 +161,7 @@ export const fieldErrorCodes = [
   'unknown',
   'repeated',
   'invalid',
+  'too-short',
   'too-long',
   'out-of-range',
   'not-null',

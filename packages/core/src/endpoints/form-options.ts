@@ -1,6 +1,7 @@
 import { option, optionGroup, type OptionGroup } from '../validation/option.ts';
-import { boolean, callback, integer, nullable, oneOf, string, union } from '../validation/validators.ts';
+import { boolean, callback, integer, nullable, oneOf, recordOf, string, union } from '../validation/validators.ts';
 import { methods } from './endpoint.ts';
+import { ruleNameFault, validationRuleOptions } from './validation/options.ts';
 import { camelCase, kebabPath } from './naming.ts';
 import type { EndpointFormOptions } from './options.generated.ts';
 
@@ -87,6 +88,11 @@ export const endpointFormOptions: OptionGroup<EndpointFormOptions> = optionGroup
       oneOf('emptyString', 'nullLiteral', 'noContent'),
       'emptyString',
       'The response to a NULL result of a text endpoint: an empty body, the word `NULL`, or status 204.',
+    ),
+    validationRules: option(
+      recordOf(validationRuleOptions, ruleNameFault),
+      {},
+      'Rules that comments select with `validate <parameter> using <rule>`: `{"phone": {"pattern": "^[+][0-9]{6,15}$", "message": "Not a phone number."}}`. A rule has one or more of `required`, `notNull`, `notEmpty`, `minLength`, `maxLength` and `pattern`, a regular expression without lookaround and backreferences.',
     ),
     logAnnotationSetInfo: option(boolean, true, 'Logs every property that a comment sets.'),
   },

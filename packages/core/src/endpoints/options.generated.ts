@@ -1,4 +1,5 @@
 import type { Routine } from '../catalog/routine.ts';
+import type { ValidationRuleOptions } from './validation/options.generated.ts';
 // Generated from the groups of options in this folder by `npm run options`. Do not edit.
 
 /** What routines receive about the caller, and the columns of logins. */
@@ -100,6 +101,12 @@ export interface EndpointFormOptions {
    * `emptyString`.
    */
   readonly textResponseNullHandling: 'emptyString' | 'nullLiteral' | 'noContent';
+  /**
+   * Rules that comments select with `validate <parameter> using <rule>`: `{"phone": {"pattern": "^[+][0-9]{6,15}$",
+   * "message": "Not a phone number."}}`. A rule has one or more of `required`, `notNull`, `notEmpty`, `minLength`,
+   * `maxLength` and `pattern`, a regular expression without lookaround and backreferences.
+   */
+  readonly validationRules: Readonly<Record<string, ValidationRuleOptions>>;
   /** Logs every property that a comment sets. Default true. */
   readonly logAnnotationSetInfo: boolean;
 }

@@ -4,6 +4,7 @@ import { Problem } from '../http/problem.ts';
 import type { Endpoint, FieldErrorCode } from '../endpoints/endpoint.ts';
 import type { ExecutableCall } from './build-query.ts';
 import { findPointers, keyToPointer } from './field-pointers.ts';
+import { InvalidValues } from './bind/invalid-values.ts';
 import type { RequestInput } from '../ports/request-input.ts';
 
 /** An item of the member `errors` of a problem (RFC 9457, section 3). */
@@ -60,6 +61,8 @@ function listFieldErrors(problem: Problem, context: FieldErrorContext): readonly
 
 /** The errors of a problem that names keys of the request. */
 function requestErrors(problem: Problem, { endpoint }: FieldErrorContext): readonly FieldError[] {
+  if (problem instanceof InvalidValues)
+    return problem.values.map(({ key, ...error }) => ({ pointer: keyToPointer(key, endpoint), ...error }));
   const { code, detail, title } = problem;
   const toErrors = (member: string, error: Pick<FieldError, 'code' | 'detail'>): readonly FieldError[] =>
     keysOf(problem, member).map((key) => ({ pointer: keyToPointer(key, endpoint), ...error }));

@@ -1,6 +1,7 @@
 import type { Endpoint, EndpointParameter, NamedType, ResultShape } from '@pgway/core';
 import { negotiatesLargeNumbers, withLargeNumberTexts } from '@pgway/core/internal';
 import { listingParameter } from '../openapi/listing.ts';
+import { nullableWithRules, withRules } from '../openapi/rules.ts';
 import { columnSchema, type JsonSchema, nullableSchema, rowSchema, typeSchema } from '../openapi/schema.ts';
 import { safeName, UniqueNames } from './names.ts';
 
@@ -68,13 +69,20 @@ function values(
     return [{ key, type, required: false, schema: { ...listing.schema, description: listing.description } }];
   }
   if (inPath) {
-    return [{ key, type, required: !isOptionalSegment(endpoint, parameter), schema: described(type, parameter) }];
+    return [
+      {
+        key,
+        type,
+        required: !isOptionalSegment(endpoint, parameter),
+        schema: withRules(described(type, parameter), parameter),
+      },
+    ];
   }
   const inBody = endpoint.parameterSource === 'body' || parameter.position === endpoint.bodyParameter;
   if (inBody || fields === null) {
     const isNotNull = endpoint.table?.columns.find(({ name }) => name === parameter.name)?.notNull === true;
     const schema = described(type, parameter);
-    return [{ key, type, required: !optional, schema: isNotNull ? schema : nullableSchema(schema) }];
+    return [{ key, type, required: !optional, schema: isNotNull ? schema : nullableWithRules(schema, parameter) }];
   }
   return fields.map((field) => ({
     key: field.key,

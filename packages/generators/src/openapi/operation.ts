@@ -12,7 +12,8 @@ import type { OpenApiOptions } from './options.ts';
 import { basicSecurityScheme, problemResponseObject } from './components.ts';
 import { rateLimitHeaders, rateLimitProblems } from './rate-limit.ts';
 import { type Content, type SuccessResponse, successResponses } from './responses.ts';
-import { type SchemaProperty, nullableSchema, objectSchema, type JsonSchema, typeSchema } from './schema.ts';
+import { nullableWithRules, withRules } from './rules.ts';
+import { type SchemaProperty, objectSchema, type JsonSchema, typeSchema } from './schema.ts';
 import { multipartContent, uploadProblems } from './upload.ts';
 
 /** The endpoints of a method and path: one, or overloads. */
@@ -53,7 +54,8 @@ function pathParameters(endpoint: Endpoint, names: readonly string[]): readonly 
     const parameter = endpoint.parameters.find(
       (candidate) => candidate.inPath && (candidate.name === own || candidate.key === own),
     );
-    const schema = parameter === undefined ? {} : typeSchema(parameter.type.element ?? parameter.type);
+    const schema =
+      parameter === undefined ? {} : withRules(typeSchema(parameter.type.element ?? parameter.type), parameter);
     return { name, in: 'path', required: true, schema };
   });
 }
@@ -87,15 +89,15 @@ function headerParameters(endpoints: readonly Endpoint[]): readonly JsonSchema[]
 }
 
 function queryProperties(endpoint: Endpoint, parameter: EndpointParameter): readonly QueryProperty[] {
-  const { key, type, fields, inPath, position, optional } = parameter;
+  const { key, type, fields, inPath, position } = parameter;
   if (inPath || position === endpoint.bodyParameter) return [];
   const listing = listingParameter(endpoint, parameter);
   if (listing !== null) return [{ key, required: false, ...listing }];
   const values = fields ?? [{ key, type }];
   return values.map((value) => ({
     key: value.key,
-    schema: querySchema(value.type),
-    required: !optional,
+    schema: fields === null ? withRules(querySchema(value.type), parameter) : querySchema(value.type),
+    required: !parameter.optional,
     description: value.type.display,
   }));
 }
@@ -129,7 +131,10 @@ function endpointBody(endpoint: Endpoint): { readonly content: Content; readonly
   const whole = parameters.find(({ position }) => position === bodyParameter);
   if (whole !== undefined) {
     const type = whole.type.json === 'json' ? 'application/json' : 'text/plain';
-    return { content: { [type]: { schema: wholeBodySchema(whole.type) } }, required: !whole.optional };
+    return {
+      content: { [type]: { schema: withRules(wholeBodySchema(whole.type), whole) } },
+      required: !whole.optional,
+    };
   }
   const members = parameters.filter(({ inPath }) => !inPath).map((parameter) => bodyProperty(endpoint, parameter));
   if (parameterSource === 'query' || members.length === 0) return null;
@@ -148,9 +153,11 @@ function minProperties({ table, parameters }: Endpoint): number {
   return parameters.some(({ inPath, name }) => inPath && keys.has(name)) ? 1 : 2;
 }
 
-function bodyProperty({ table }: Endpoint, { name, key, type, optional }: EndpointParameter): SchemaProperty {
+function bodyProperty({ table }: Endpoint, parameter: EndpointParameter): SchemaProperty {
+  const { name, key, type } = parameter;
   const notNull = table?.columns.find((column) => column.name === name)?.notNull === true;
-  return { key, schema: notNull ? typeSchema(type) : nullableSchema(typeSchema(type)), required: !optional };
+  const schema = notNull ? typeSchema(type) : nullableWithRules(typeSchema(type), parameter);
+  return { key, schema, required: !parameter.optional };
 }
 
 /** Merges contents; a media type with several schemas gets `anyOf`. */

@@ -1,4 +1,5 @@
-import type { Endpoint, EndpointParameter, NamedType } from '@pgway/core';
+import type { Endpoint, EndpointParameter, NamedType, ValidationRule } from '@pgway/core';
+import { refusesNull } from '../client-endpoint.ts';
 import type { TypescriptClientOptions } from './options.ts';
 import { arrayTypeText, type TypeContext, typeText } from './type-text.ts';
 
@@ -22,12 +23,12 @@ export function requestFields(
 }
 
 function parameterFields(endpoint: Endpoint, parameter: EndpointParameter, context: TypeContext): readonly Field[] {
-  const { key, type, fields, inPath, repeatable, position, optional } = parameter;
+  const { key, type, fields, inPath, repeatable, position, optional, rules = [] } = parameter;
   const field = (text: string, isOptional = optional): Field => ({
     key,
     type: text,
     optional: isOptional,
-    display: type.display,
+    display: [type.display, ...rules.map(describeRule)].join(', '),
   });
   if (inPath) return [field(typeText(type.element ?? type, context), isOptionalInPath(endpoint, parameter))];
   if (position === endpoint.bodyParameter) return [field(type.json === 'json' ? context.jsonType : 'string')];
@@ -40,7 +41,10 @@ function parameterFields(endpoint: Endpoint, parameter: EndpointParameter, conte
       display: inner.display,
     }));
   }
-  const text = queryText(type, endpoint, context);
+  const text =
+    refusesNull(parameter) && type.element === undefined
+      ? withoutNull(queryText(type, endpoint, context))
+      : queryText(type, endpoint, context);
   return [field(repeatable === true ? repeatableText(text) : text)];
 }
 
@@ -59,9 +63,26 @@ function queryText(type: NamedType, { queryStringNullHandling }: Endpoint, conte
   return hasNull ? `${text} | null` : text;
 }
 
+/** The words of the rule in comments. */
+function describeRule({ kind, length, pattern }: ValidationRule): string {
+  return `${ruleWords[kind]} ${length ?? pattern ?? ''}`.trimEnd();
+}
+
+const ruleWords: Readonly<Record<ValidationRule['kind'], string>> = {
+  required: 'required',
+  notNull: 'not null',
+  notEmpty: 'not empty',
+  email: 'an e-mail address',
+  minLength: 'min. length',
+  maxLength: 'max. length',
+  pattern: 'pattern',
+};
+
+const withoutNull = (text: string): string => text.replace(/ \| null$/, '');
+
 function nullableText(text: string, endpoint: Endpoint, parameter: EndpointParameter): string {
   const column = findColumn(endpoint, parameter);
-  return column?.notNull === true ? text : `${text} | null`;
+  return column?.notNull === true || refusesNull(parameter) ? text : `${text} | null`;
 }
 
 function findColumn({ table }: Endpoint, { name }: EndpointParameter): Column | undefined {

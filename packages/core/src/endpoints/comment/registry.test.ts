@@ -16,7 +16,7 @@ cache_expires_in cache_expires · connection_name connection · command_timeout 
 request_headers request_headers_mode · request_headers_parameter_name request_headers_param_name
 body_parameter_name body_param_name · response_null_handling response_null
 query_string_null_handling query_null_handling query_string_null query_null
-security_sensitive sensitive security · user_context · user_parameters user_params · upload · param parameter
+security_sensitive sensitive security · user_context · user_parameters user_params · upload · param parameter · validate validation
 info_path info_events_path info_streaming_path sse sse_path sse_events_path · info_level sse_level sse_events_level
 info_scope info_events_scope info_streaming_scope sse_scope sse_events_scope · nested nested_json nested_composite
 tags tag for · enabled · disabled · internal internal_only
@@ -85,6 +85,7 @@ const effects: readonly (readonly [line: string, ...reports: string[]])[] = [
   ['info_scope authorize a, b', 'info_scope sets infoScope to authorize a b'],
   ['listen orders', 'listen sets listen to orders'],
   ['param b is user_id', 'param sets "b" to user_id'],
+  ['validate b using required, min_length 8', 'validate checks "b": required, min_length 8'],
   ['upload', 'upload sets upload to large_object'],
   ['upload for csv b as metadata', 'upload sets upload to csv', 'upload sets "b" to the metadata of the files'],
   ['cached b, h', 'cached sets cached to b h'],

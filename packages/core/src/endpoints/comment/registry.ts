@@ -46,6 +46,7 @@ import {
   tsclientParseUrl,
   tsclientStatusCode,
 } from '../annotations/tsclient.ts';
+import { validate } from '../annotations/validate.ts';
 import { userContext, userParameters } from '../annotations/user-context.ts';
 
 /** All annotations, in the order of their documentation. */
@@ -64,6 +65,7 @@ export const annotations: readonly Annotation[] = Object.freeze([
   userContext,
   userParameters,
   param,
+  validate,
   upload,
   uploadOption,
   enabled,

@@ -34,7 +34,7 @@ test.each([
   'reverse_proxy: x',
   'encrypt _email',
   'encrypt _emial',
-  'Validate: _email',
+  'Encrypt: _email',
   '_token = select token from tokens where email = {_email}',
   '_token = (with x as (select 1) select * from x)',
   "_token = 'a' || {_email}",

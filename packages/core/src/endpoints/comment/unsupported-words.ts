@@ -19,12 +19,6 @@ const guard = 'guards access or values';
 /** In the order of their documentation. */
 export const unsupportedWords: readonly UnsupportedWord[] = Object.freeze([
   {
-    names: ['validate', 'validation'],
-    advice: 'check the value in the routine or by a domain, or by validateParameters of a Node.js program',
-    stops: guard,
-    matches: hasParameters,
-  },
-  {
     names: ['encrypt', 'encrypted', 'protect', 'protected', 'decrypt', 'decrypted', 'unprotect', 'unprotected'],
     advice: 'encrypt and decrypt in the routine, as with the extension pgcrypto',
     stops: guard,
@@ -146,9 +140,9 @@ function isEmpty(args: readonly string[]): boolean {
   return args.length === 0;
 }
 
-/** `validate _email using not_empty`, `encrypt _email`; "Validate the order first" is prose. */
+/** `encrypt _email`; "Encrypted at rest" is prose. */
 function hasParameters(args: readonly string[], { isParameter }: AnnotationContext): boolean {
-  if (args.every((argument) => isParameter(argument)) || normalizeName(args[1] ?? '') === 'using') return true;
+  if (args.every((argument) => isParameter(argument))) return true;
   // A single name may be a misspelt parameter.
   return args.length === 1 && args[0]!.includes('_');
 }

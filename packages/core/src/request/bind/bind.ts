@@ -8,6 +8,7 @@ import {
   isKeyed,
   type BindInput,
 } from './signature-match.ts';
+import { checkRules } from './invalid-values.ts';
 import { bindingError, noMatchingSignature, ambiguousSignature } from './binding-error.ts';
 import { textsToJsonArray, type ValueTarget, fieldsToRecord, jsonToValue, textsToValue } from './value.ts';
 
@@ -20,7 +21,7 @@ export interface BoundCall<Candidate> {
 
 /**
  * Selects the overload whose signature matches the given keys, and binds their values to its parameters.
- * @throws Problem 400 that names missing and unknown keys, or the signatures to choose from
+ * @throws Problem 400 that names missing and unknown keys, or the signatures to choose from; InvalidValues
  */
 export function bind<Candidate extends { readonly endpoint: Endpoint }>(
   candidates: readonly Candidate[],
@@ -28,11 +29,9 @@ export function bind<Candidate extends { readonly endpoint: Endpoint }>(
 ): BoundCall<Candidate> {
   const { candidate, parameters } =
     candidates.length === 1 ? matchOnly(candidates[0]!, request) : selectOverload(candidates, request);
-  return {
-    candidate,
-    parameters,
-    values: parameters.map((parameter) => bindValue(candidate.endpoint, parameter, request)),
-  };
+  const values = parameters.map((parameter) => bindValue(candidate.endpoint, parameter, request));
+  checkRules(candidate.endpoint, parameters, values);
+  return { candidate, parameters, values };
 }
 
 function matchOnly<Candidate extends { readonly endpoint: Endpoint }>(
