@@ -154,7 +154,8 @@ export function withRange(query: ReadQuery, range: string | undefined): ReadQuer
   return { ...query, levels: new Map([...query.levels, ['', { ...level, offset, limit }]]) };
 }
 
-interface ReadResult {
+/** A page of rows. */
+export interface ReadResult {
   readonly body: string;
   readonly rows: number;
   /** Null: not counted. */
@@ -164,26 +165,33 @@ interface ReadResult {
 }
 
 function respond(request: TargetRequest, result: ReadResult, isCall: boolean): GatewayResponse {
-  const { rows, total, isExact, offset } = result;
+  const { rows } = result;
   if (request.media.shape === 'object' && rows !== 1) throw notSingular(String(rows));
+  const headers = [
+    ...contentRange(result),
+    ...preferenceApplied(request.preferences, isCall ? callPreferences : readPreferences),
+  ];
+  return representation(request, rangeStatus(result), result.body, headers);
+}
+
+/**
+ * Returns the status of a page: 206 for a part of the rows.
+ * @throws Problem PGRST103 for a page after the last row
+ */
+export function rangeStatus({ rows, total, isExact, offset }: Omit<ReadResult, 'body'>): number {
   if (total !== null && isExact && offset > total) {
     throw postgrestProblem(416, 'PGRST103', 'Requested range not satisfiable', {
       details: `An offset of ${offset} was requested, but there are only ${total} rows.`,
       headers: ['content-range', `*/${total}`],
     });
   }
-  const status = total !== null && rows < total ? 206 : 200;
-  const headers = [
-    ...contentRange(result),
-    ...preferenceApplied(request.preferences, isCall ? callPreferences : readPreferences),
-  ];
-  return representation(request, status, result.body, headers);
+  return total !== null && rows < total ? 206 : 200;
 }
 
 const readPreferences = ['count', 'tx', 'handling'] as const;
 const callPreferences = ['count', 'tx', 'handling', 'maxAffected'] as const;
 
-function contentRange({ rows, total, offset }: ReadResult): HeaderList {
+export function contentRange({ rows, total, offset }: Omit<ReadResult, 'body'>): HeaderList {
   const range = rows === 0 ? '*' : `${offset}-${offset + rows - 1}`;
   return ['content-range', `${range}/${total ?? '*'}`];
 }

@@ -34,6 +34,7 @@ describe('on a connection of the pool', () => {
     `);
     expect(await ask(gateway, 'GET /rest/rpc/total')).toMatchInlineSnapshot(`
       "200
+      content-range: 0-0/*
       content-type: application/json; charset=utf-8
 
       2"

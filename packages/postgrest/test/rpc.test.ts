@@ -191,6 +191,7 @@ describe('requests', () => {
 
       GET /rest/rpc/total?v=1&v=2&v=3
       200
+      content-range: 0-0/*
       content-type: application/json; charset=utf-8
 
       6
@@ -211,6 +212,7 @@ describe('requests', () => {
       POST /rest/rpc/add
       200
       content-profile: public
+      content-range: 0-0/*
       content-type: application/json; charset=utf-8
 
       11

@@ -51,6 +51,7 @@ describe('a function before each request', () => {
     `);
     expect(await ask(gateway, 'POST /rest/rpc/path', { body: {} })).toMatchInlineSnapshot(`
       "200
+      content-range: 0-0/*
       content-type: application/json; charset=utf-8
       x-checked: POST
 

@@ -80,11 +80,12 @@ function parseMembers(scanner: Scanner, depth: number): readonly Filter[] {
   do members.push(parseMember(scanner, depth));
   while (scanner.accept(','));
   scanner.require(')');
+  scanner.match(blanks);
   return members;
 }
 
 function parseMember(scanner: Scanner, depth: number): Filter {
-  scanner.match(/ */y);
+  scanner.match(blanks);
   const prefix = scanner.match(/(?:not\.)?(?:and|or)(?=\()/y);
   if (prefix !== '') {
     const operator = prefix.endsWith('and') ? 'and' : 'or';
@@ -132,6 +133,7 @@ function unknownOperator(parameter: string, name: string): Problem {
   });
 }
 
+const blanks = / */y;
 const rest = /[^]*/y;
 const listElement = /[^,()"]+/y;
 const plainValue = /[^,()]*/y;

@@ -1,4 +1,4 @@
-import type { GatewayResponse, Query, QueryInput } from '@pgway/core';
+import type { GatewayResponse, HeaderList, Query, QueryInput } from '@pgway/core';
 import { buildCall, findMissingArgument, sql, SqlText, text, writePage } from '@pgway/core/internal';
 import { isDatabaseError, ofRequest } from '../database-error.ts';
 import { postgrestProblem, syntaxProblem } from '../postgrest-problem.ts';
@@ -8,7 +8,7 @@ import { parseReadQuery } from '../read/parse-query.ts';
 import { emptyLevel } from '../read/query.ts';
 import { raisedProblem } from '../raised-problem.ts';
 import { readModelOf } from '../read-models.ts';
-import { finishRead, type ReadParts, withRange } from '../read-query.ts';
+import { contentRange, finishRead, rangeStatus, type ReadParts, type ReadResult, withRange } from '../read-query.ts';
 import { type TargetRequest, toTargetRequest } from '../target.ts';
 import { beginTransaction, rollsBack } from '../transaction.ts';
 import { representation, withoutContent } from '../write-response.ts';
@@ -102,8 +102,6 @@ const sizeGuard = (): ResultGuard => newGuard('size', maxResponseSize);
 /** A result without columns: one value, values, or none. */
 function buildValues(request: TargetRequest, target: FunctionTarget, call: SqlText): Query {
   const page = readPage(request, target);
-  const headers = preferenceApplied(request.preferences, ['tx', 'handling']);
-  const respond = (body: string): GatewayResponse => representation(request, 200, body, headers);
   switch (target.result as 'nothing' | 'value' | 'values') {
     case 'nothing':
       return valueQuery({
@@ -111,47 +109,92 @@ function buildValues(request: TargetRequest, target: FunctionTarget, call: SqlTe
         target,
         statement: sql`select ${call}`,
         guards: [],
-        respond: () => withoutContent(headers),
+        respond: () => withoutContent(preferenceApplied(request.preferences, ['tx', 'handling'])),
       });
     case 'value':
-      if (request.media.shape === 'raw') return rawQuery(request, target, call);
-      return bodyQuery({
-        request,
-        target,
-        statement: sql`select coalesce(pg_catalog.to_json("f"."value"), 'null')::pg_catalog.text as "body" from (select ${call} as "value" offset 0) "f"`,
-        respond,
-      });
+      return request.media.shape === 'raw' ? rawQuery(request, target, call) : jsonQuery(request, target, call);
     case 'values':
-      return bodyQuery({
-        request,
-        target,
-        statement: sql`select coalesce(pg_catalog.json_agg("page"."value"), '[]')::pg_catalog.text as "body" from (select "f"."value" from ${call} as "f" ("value")${page}) "page"`,
-        respond,
-      });
+      return valuesQuery(request, target, { call, page });
   }
+}
+
+function jsonQuery(request: TargetRequest, target: FunctionTarget, call: SqlText): Query {
+  return bodyQuery({
+    request,
+    target,
+    statement: sql`select coalesce(pg_catalog.to_json("f"."value"), 'null')::pg_catalog.text as "body" from (select ${call} as "value" offset 0) "f"`,
+    respond: ([body = null]) => representation(request, 200, body ?? 'null', valueHeaders(request)),
+  });
 }
 
 /** The value in the media type of its domain. */
 function rawQuery(request: TargetRequest, target: FunctionTarget, call: SqlText): Query {
-  const headers = preferenceApplied(request.preferences, ['tx', 'handling']);
   const value = target.isBytes ? `pg_catalog.encode("f"."value", 'hex')` : '"f"."value"::pg_catalog.text';
   return bodyQuery({
     request,
     target,
     statement: sql`select ${text(value)} as "body" from (select ${call} as "value" offset 0) "f"`,
-    respond: (body) => representation(request, 200, target.isBytes ? Buffer.from(body, 'hex') : body, headers),
+    respond: ([text = null]) => {
+      const body = text ?? '';
+      return representation(request, 200, target.isBytes ? Buffer.from(body, 'hex') : body, valueHeaders(request));
+    },
   });
+}
+
+/** The headers of one value, which is one row. */
+function valueHeaders(request: TargetRequest): HeaderList {
+  return valueRange(request, { rows: 1, total: countsValues(request) ? 1 : null, isExact: true, offset: 0 });
+}
+
+function valueRange({ preferences }: TargetRequest, result: Omit<ReadResult, 'body'>): HeaderList {
+  return [...contentRange(result), ...preferenceApplied(preferences, ['count', 'tx', 'handling'])];
+}
+
+/** A function has no estimate: every count is exact. */
+function countsValues({ preferences: { count } }: TargetRequest): boolean {
+  return count === 'exact' || count === 'estimated';
+}
+
+function valuesQuery(
+  request: TargetRequest,
+  target: FunctionTarget,
+  { call, page }: { readonly call: SqlText; readonly page: ValuePage },
+): Query {
+  const total = text(countsValues(request) ? callRows : 'null');
+  const rows = sql`select ${text(sourceAlias)}."value" from ${text(sourceAlias)}${page.sql}`;
+  return bodyQuery({
+    request,
+    target,
+    prefix: sql`${text(sourceAlias)} as (select "f"."value" from ${call} as "f" ("value")), `,
+    statement: sql`select coalesce(pg_catalog.json_agg("page"."value"), '[]')::pg_catalog.text as "body", pg_catalog.count(*) as "count", ${total} as "total" from (${rows}) "page"`,
+    columns: '"result"."body", "result"."count", "result"."total"',
+    respond: ([body = null, count = null, all = null]) => {
+      const result = {
+        rows: Number(count),
+        total: all === null ? null : Number(all),
+        isExact: true,
+        offset: page.offset,
+      };
+      return representation(request, rangeStatus(result), body ?? '[]', valueRange(request, result));
+    },
+  });
+}
+
+interface ValuePage {
+  readonly sql: SqlText;
+  readonly offset: number;
 }
 
 /**
  * Returns `limit` and `offset` of a set of values.
  * @throws Problem PGRST100 for filters and anything else that needs columns or rows
  */
-function readPage(request: TargetRequest, target: FunctionTarget): SqlText {
+function readPage(request: TargetRequest, target: FunctionTarget): ValuePage {
   const { items, levels } = withRange(parseReadQuery(request.query, argumentNames(target)), request.range);
   const { filters, order, limit, offset } = levels.get('') ?? emptyLevel;
   const isSet = target.result === 'values';
-  const needsColumns = filters.length + order.length > 0 || levels.size > 1 || items[0]?.kind !== 'all';
+  const needsColumns =
+    filters.length + order.length > 0 || levels.size > 1 || (items.length > 0 && items[0]!.kind !== 'all');
   if (needsColumns || (!isSet && levels.size > 0 && request.range === undefined)) {
     throw syntaxProblem(
       'query',
@@ -160,7 +203,7 @@ function readPage(request: TargetRequest, target: FunctionTarget): SqlText {
   }
   const page = new SqlText();
   writePage(page, pageOf({ filters, order, limit, offset }, target.options.maxRows));
-  return page;
+  return { sql: page, offset };
 }
 
 interface ValueParts {
@@ -168,14 +211,21 @@ interface ValueParts {
   readonly target: FunctionTarget;
   readonly statement: SqlText;
   readonly guards: readonly ResultGuard[];
-  readonly respond: (body: string) => GatewayResponse;
+  readonly respond: (row: readonly (string | null)[]) => GatewayResponse;
+}
+
+interface BodyParts extends Omit<ValueParts, 'guards'> {
+  /** CTEs before the statement, each with a comma. */
+  readonly prefix?: SqlText;
+  /** The columns of the row; absent: `body`. */
+  readonly columns?: string;
 }
 
 /** Limits the bytes of the column `body`, of which the statement has one row. */
-function bodyQuery(parts: Omit<ValueParts, 'guards'>): Query {
+function bodyQuery({ prefix = text(''), columns = '"result"."body"', ...parts }: BodyParts): Query {
   const size = sizeGuard();
   const limit = guardSql(size, 'pg_catalog.octet_length("result"."body")');
-  const limited = sql`with "result" as materialized (${parts.statement}) select "result"."body"${limit} from "result"`;
+  const limited = sql`with ${prefix}"result" as materialized (${parts.statement}) select ${text(columns)}${limit} from "result"`;
   return valueQuery({ ...parts, statement: limited, guards: [size] });
 }
 
@@ -185,7 +235,7 @@ function valueQuery({ request, target, statement, guards, respond }: ValueParts)
     ...beginTransaction(request),
     rowResponse: {
       rollsBack: rollsBack(request),
-      respond: ([body]) => respond(body ?? (target.media === null ? 'null' : '')),
+      respond,
       toError: (error) => guardProblem(error, guards) ?? raisedProblem(error) ?? toError(target, error),
     },
   };
