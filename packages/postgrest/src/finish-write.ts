@@ -1,6 +1,7 @@
 import type { GatewayResponse, Query, QueryStatement, TableColumn } from '@pgway/core';
 import { earlierIndex, quoteIdentifier, rowAlias, sql, type SqlText, text, writeOrder } from '@pgway/core/internal';
 import { isDatabaseError, ofRequest } from './database-error.ts';
+import { valuesAs } from './media.ts';
 import { raisedProblem } from './raised-problem.ts';
 import { readModelOf } from './read-models.ts';
 import type { ReadQuery } from './read/query.ts';
@@ -52,6 +53,7 @@ export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
     relation: target,
     query: parts.query,
     limits: target.options,
+    valuesAs: valuesAs(request.media),
   };
   const returned = new Set([...location, ...(returnsRows ? returnedColumns(read) : [])]);
   const guards = selectGuards(request, parts.maxAffected);

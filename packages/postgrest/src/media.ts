@@ -10,6 +10,11 @@ export interface ResponseMedia {
   readonly contentType: string;
 }
 
+/** Returns the form of values of domains with representations. */
+export function valuesAs({ shape }: ResponseMedia): 'json' | 'text' {
+  return shape === 'csv' ? 'text' : 'json';
+}
+
 const array: ResponseMedia = { shape: 'array', stripsNulls: false, contentType: 'application/json; charset=utf-8' };
 
 const csv: ResponseMedia = { shape: 'csv', stripsNulls: false, contentType: 'text/csv; charset=utf-8' };

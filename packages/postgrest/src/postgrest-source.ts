@@ -13,9 +13,12 @@ import { postgrestDialect } from './dialect.ts';
 import { postgrestTable } from './dialect-table.ts';
 import { type PostgrestSourceOptions, resolvePostgrestOptions } from './options.ts';
 import { postgrestOperations, toPostgrestRoutine } from './postgrest-routines.ts';
-import { createReadModels, keepKeyFacts } from './read-models.ts';
+import { keepKeyFacts } from './key-facts.ts';
+import { createReadModels } from './read-models.ts';
 import { foreignKeysSql } from './read/foreign-keys.sql.ts';
 import { decodeForeignKeys } from './read/relationships.ts';
+import { decodeRepresentations } from './read/representations.ts';
+import { representationsSql } from './read/representations.sql.ts';
 import { viewColumnsSql } from './read/view-columns.sql.ts';
 import { decodeViewColumns } from './read/view-keys.ts';
 import { createRpcEndpoints } from './rpc/rpc-endpoints.ts';
@@ -71,15 +74,17 @@ export function postgrestSource(options: PostgrestSourceOptions = {}): Postgrest
   } satisfies PostgrestSource);
 }
 
-/** Foreign keys, and the views that show their columns, are part of what the endpoints depend on. */
+/** Foreign keys, the views that show their columns, and casts of domains are part of what the endpoints depend on. */
 const fingerprintSql = `${tablesSql} union all select 'foreign key', keys.facts from (${foreignKeysSql}) keys (facts)
-      union all select 'view column', columns.facts from (${viewColumnsSql}) columns (facts)`;
+      union all select 'view column', columns.facts from (${viewColumnsSql}) columns (facts)
+      union all select 'cast', casts.facts from (${representationsSql}) casts (facts)`;
 
 async function readKeyFacts(database: Database, routines: readonly Routine[]): Promise<void> {
   const foreignKeys = decodeForeignKeys(await queryCatalog(database, foreignKeysSql, []));
   const viewColumns = decodeViewColumns(await queryCatalog(database, viewColumnsSql, []));
+  const representations = decodeRepresentations(await queryCatalog(database, representationsSql, []));
   keepKeyFacts(
     routines.map(({ table }) => postgrestTable(table!)),
-    { foreignKeys, viewColumns },
+    { foreignKeys, viewColumns, representations },
   );
 }

@@ -1,18 +1,13 @@
 import type { Endpoint } from '@pgway/core';
 import { groupBy } from '@pgway/core/internal';
 import { type PostgrestTable, postgrestTable } from './dialect-table.ts';
-import { createReadModel, type KeyFacts, type ReadModel, type Relation, relationKey } from './read/relationships.ts';
+import { keyFactsOf, noKeyFacts } from './key-facts.ts';
+import { createReadModel, type ReadModel, type Relation, relationKey } from './read/relationships.ts';
 import { functionOf, rowFunctionsOf } from './rpc/function-target.ts';
 import { keepSchemas, type Target, targetOf } from './target.ts';
 
-/** The keys in the database of a table, and the tables that requests to it may read. By an object that endpoints keep. */
-const keyFacts = new WeakMap<PostgrestTable, KeyFacts>();
+/** The tables that requests to a table may read. By an object that endpoints keep. */
 const models = new WeakMap<PostgrestTable, ReadModel>();
-
-/** Keeps the keys for the tables that were read with them. */
-export function keepKeyFacts(tables: readonly PostgrestTable[], facts: KeyFacts): void {
-  for (const table of tables) keyFacts.set(table, facts);
-}
 
 /**
  * Makes the models of the published tables and functions. Related rows come from tables whose endpoint is published with the same authorization,
@@ -24,8 +19,8 @@ export function createReadModels(endpoints: readonly Endpoint[]): void {
   for (const group of groupBy(endpoints, accessKey).values()) {
     const readable = group.filter(({ table }) => table?.operation === 'select').map(targetOf);
     const options = group.map(optionsOf);
-    const facts = options.map((each) => keyFacts.get(each)).find((known) => known !== undefined);
-    const model = createReadModel(readable, facts ?? { foreignKeys: [], viewColumns: [] }, rowFunctionsOf(group));
+    const facts = options.map(keyFactsOf).find((known) => known !== null);
+    const model = createReadModel(readable, facts ?? noKeyFacts, rowFunctionsOf(group));
     const inserted = group.filter(({ table }) => table?.operation === 'insertReturning').map(targetOf);
     const byKey = new Map(inserted.map((target) => [relationKey(target), target]));
     for (const each of options) {
@@ -33,11 +28,6 @@ export function createReadModels(endpoints: readonly Endpoint[]): void {
       insertTargets.set(each, byKey);
     }
   }
-}
-
-/** Returns the keys of the database of a table; null for one that was read without them. */
-export function keyFactsOf(table: PostgrestTable): KeyFacts | null {
-  return keyFacts.get(table) ?? null;
 }
 
 function optionsOf(endpoint: Endpoint): PostgrestTable {

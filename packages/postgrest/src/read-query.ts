@@ -1,6 +1,7 @@
 import type { GatewayResponse, HeaderList, Query } from '@pgway/core';
 import { sql, SqlText, text } from '@pgway/core/internal';
 import { ofRequest } from './database-error.ts';
+import { valuesAs } from './media.ts';
 import { preferenceApplied } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
 import { parseReadQuery } from './read/parse-query.ts';
@@ -29,6 +30,7 @@ export function buildRead(request: TargetRequest): Query {
     relation: target,
     query: withRange(parseReadQuery(request.query), range),
     limits: target.options,
+    valuesAs: valuesAs(request.media),
   };
   return finishRead(request, {
     read,

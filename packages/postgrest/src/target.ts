@@ -1,7 +1,9 @@
-import type { Endpoint, QueryInput, TableColumn } from '@pgway/core';
+import type { Endpoint, QueryInput } from '@pgway/core';
 import { listColumnParameters, quoteIdentifier, requireTable } from '@pgway/core/internal';
 import { type PostgrestTable, postgrestTable } from './dialect-table.ts';
 import { readProfileHeader, unknownInSchema, unknownSchema } from './profile.ts';
+import { keyFactsOf } from './key-facts.ts';
+import { type RelationColumn, representedColumn } from './read/representations.ts';
 import { negotiateMedia, type ResponseMedia } from './media.ts';
 import { type Preferences, readPreferences } from './preferences.ts';
 import { type RequestSetting, requestSettings } from './request-settings.ts';
@@ -12,9 +14,9 @@ export interface Target {
   readonly endpoint: Endpoint;
   readonly schema: string;
   readonly name: string;
-  readonly columns: ReadonlyMap<string, TableColumn>;
+  readonly columns: ReadonlyMap<string, RelationColumn>;
   /** The primary key; empty without one. */
-  readonly key: readonly TableColumn[];
+  readonly key: readonly RelationColumn[];
   readonly options: PostgrestTable;
   readonly allowUnfilteredDelete: boolean;
 }
@@ -47,20 +49,28 @@ const targets = new WeakMap<Endpoint, Target>();
 export function targetOf(endpoint: Endpoint): Target {
   const known = targets.get(endpoint);
   if (known !== undefined) return known;
+  const target = createTarget(endpoint);
+  targets.set(endpoint, target);
+  return target;
+}
+
+function createTarget(endpoint: Endpoint): Target {
   const { schema, name } = endpoint;
   const table = requireTable(endpoint);
-  const columns = listColumnParameters(endpoint).map(({ facts, parameter: { type } }) => ({ ...facts, type }));
-  const target: Target = {
+  const options = postgrestTable(table);
+  const representations = keyFactsOf(options)?.representations ?? new Map();
+  const columns = listColumnParameters(endpoint).map(({ facts, parameter: { type } }) =>
+    representedColumn({ ...facts, type }, representations),
+  );
+  return {
     endpoint,
     schema,
     name,
     columns: new Map(columns.map((column) => [column.name, column])),
     key: columns.filter(({ key }) => key),
-    options: postgrestTable(table),
+    options,
     allowUnfilteredDelete: table.allowUnfilteredDelete,
   };
-  targets.set(endpoint, target);
-  return target;
 }
 
 /**
@@ -123,7 +133,7 @@ function schemasOf(options: PostgrestTable): ReadonlySet<string> {
 }
 
 /** @throws Problem PGRST204 */
-export function requireColumn({ columns, name: table }: Target, name: string): TableColumn {
+export function requireColumn({ columns, name: table }: Target, name: string): RelationColumn {
   const column = columns.get(name);
   if (column === undefined) throw unknownColumn(name.slice(0, 100), table);
   return column;

@@ -5,8 +5,9 @@ import { invalidBody, postgrestProblem } from './postgrest-problem.ts';
 import { readRows, type RowsBody, selectRowsFormat } from './rows-body.ts';
 import { conditionsOf } from './read/filter-sql.ts';
 import type { Filter, Level } from './read/query.ts';
+import type { RelationColumn } from './read/representations.ts';
 import { parseNames, requireColumn, type Target, type TargetRequest } from './target.ts';
-import { bodyAlias, type ConflictAction, type WrittenColumn } from './write-statements.ts';
+import { bodyAlias, bodyReference, type ConflictAction, type WrittenColumn } from './write-statements.ts';
 
 const bodySource: ValueSource = { name: 'body', key: 'body', type: { sql: 'pg_catalog.json', display: 'json' } };
 
@@ -76,7 +77,7 @@ function requireQualifiedDefault({ name, defaultExpression = null }: TableColumn
 export function updateColumns(
   { target, preferences }: TargetRequest,
   { rows, listed }: GivenRows,
-): { readonly columns: readonly TableColumn[]; readonly defaults: readonly TableColumn[] } {
+): { readonly columns: readonly RelationColumn[]; readonly defaults: readonly TableColumn[] } {
   if (rows.count !== 1) throw invalidBody('An update takes one object', `The body has ${rows.count}`);
   const all = (listed ?? [...rows.keys]).map((name) => requireColumn(target, name));
   const usesDefaults = preferences.missing === 'default';
@@ -124,7 +125,7 @@ export function keyConditions(target: Target, { filters, limit, offset, order }:
       { hint: `The primary key is ${target.key.map(({ name }) => name).join(', ')}` },
     );
   }
-  return conditionsOf({ relation: target, alias: bodyAlias }, filters);
+  return conditionsOf({ relation: target, alias: bodyAlias, referenceOf: bodyReference }, filters);
 }
 
 /** The column of a filter by equality; null for other filters. */

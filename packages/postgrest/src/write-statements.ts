@@ -14,6 +14,7 @@ import {
   writePage,
   writeWhere,
 } from '@pgway/core/internal';
+import type { RelationColumn } from './read/representations.ts';
 import { qualifyDefault } from './default-expression.ts';
 
 /** The relation of a write. */
@@ -24,7 +25,7 @@ export interface WrittenTable {
 
 /** A column that a statement writes. */
 export interface WrittenColumn {
-  readonly column: TableColumn;
+  readonly column: RelationColumn;
   /**
    * The value of a row whose object lacks the key.
    * - `null`: NULL
@@ -56,22 +57,37 @@ function relation({ schema, name }: WrittenTable): string {
 
 /** The SQL of the rows of a body: one JSON parameter, an array of objects. */
 function bodyRows(body: SqlText, written: readonly WrittenColumn[]): SqlText {
-  const definitions = written.map(({ column }) => `${columnName(column)} ${column.type.sql}`).join(', ');
   const hasDefaults = written.some(({ ifMissing }) => ifMissing === 'default');
-  const columns = text(`${bodyAlias} (${definitions})`);
-  if (written.length > 0 && !hasDefaults) return sql` from pg_catalog.json_to_recordset(${body}) as ${columns}`;
+  if (written.length > 0 && !hasDefaults)
+    return sql` from pg_catalog.json_to_recordset(${body}) as ${text(bodyDefinition(written))}`;
   const items = sql` from pg_catalog.json_array_elements(${body}) as "item" ("row")`;
   if (written.length === 0) return items;
-  return sql`${items} cross join lateral ${text(
-    recordSql(
-      '"item"."row"',
-      written.map(({ column }) => column),
-    ),
-  )}`;
+  return sql`${items} cross join lateral ${text(itemRecordSql(written))}`;
+}
+
+/** Returns the columns of an object of the body. */
+function itemRecordSql(written: readonly WrittenColumn[]): string {
+  return `pg_catalog.json_to_record("item"."row") as ${bodyDefinition(written)}`;
+}
+
+function bodyDefinition(written: readonly WrittenColumn[]): string {
+  return `${bodyAlias} (${written.map(({ column }) => `${columnName(column)} ${bodyType(column)}`).join(', ')})`;
+}
+
+/** A function reads the JSON of a domain with a representation. */
+function bodyType({ representation, type }: RelationColumn): string {
+  return representation?.fromJson ? 'pg_catalog.json' : type.sql;
+}
+
+/** Returns the value of a column in the body. */
+export function bodyReference(column: RelationColumn): string {
+  const value = `${bodyAlias}.${columnName(column)}`;
+  const parser = column.representation?.fromJson ?? null;
+  return parser === null ? value : `${parser}(${value})`;
 }
 
 function bodyValue({ column, ifMissing }: WrittenColumn): string {
-  const value = `${bodyAlias}.${columnName(column)}`;
+  const value = bodyReference(column);
   if (ifMissing === 'null') return value;
   const key = `${quoteLiteral(column.name)}::pg_catalog.text`;
   // A JSON null is a value.
@@ -113,13 +129,7 @@ export function nestedInsertStatement(
     statement.add(' from rows from (').append(rows).add(', pg_catalog.unnest(').append(outer.positions);
     statement.add(')) with ordinality as "item" ("row", "outer", "position")');
   }
-  if (columns.length > 0)
-    statement.add(
-      ` cross join lateral ${recordSql(
-        '"item"."row"',
-        columns.map(({ column }) => column),
-      )}`,
-    );
+  if (columns.length > 0) statement.add(` cross join lateral ${itemRecordSql(columns)}`);
   if (outer !== null) {
     const keys = keyRowsSql(
       outer.setting,
@@ -153,16 +163,13 @@ export function insertStatement(table: WrittenTable, { body, columns, conflict, 
   return statement.add(conflictClause(conflict, columns));
 }
 
-function recordSql(json: string, columns: readonly TableColumn[], alias: string = bodyAlias): string {
-  const definitions = columns.map((column) => `${columnName(column)} ${column.type.sql}`).join(', ');
-  return `pg_catalog.json_to_record(${json}) as ${alias} (${definitions})`;
-}
-
 /** Returns `"key"`, the rows of a setting with their position, and an alias with their columns. */
 function keyRowsSql(setting: string, columns: readonly TableColumn[], alias: string): string {
   const json = `pg_catalog.current_setting(${quoteLiteral(setting)})::pg_catalog.json`;
   const rows = `pg_catalog.json_array_elements(${json}) with ordinality as "key" ("row", "position")`;
-  return columns.length === 0 ? rows : `(${rows} cross join lateral ${recordSql('"key"."row"', columns, alias)})`;
+  if (columns.length === 0) return rows;
+  const definitions = columns.map((column) => `${columnName(column)} ${column.type.sql}`).join(', ');
+  return `(${rows} cross join lateral pg_catalog.json_to_record("key"."row") as ${alias} (${definitions}))`;
 }
 
 /**
@@ -234,7 +241,7 @@ export interface ChangeParts {
 export interface UpdateParts extends ChangeParts {
   readonly body: SqlText;
   /** Those that the object has. */
-  readonly columns: readonly TableColumn[];
+  readonly columns: readonly RelationColumn[];
   /** Columns that get their default. */
   readonly defaults: readonly TableColumn[];
 }
@@ -243,7 +250,7 @@ export interface UpdateParts extends ChangeParts {
 export function updateStatement(table: WrittenTable, parts: UpdateParts): SqlText {
   const { body, columns, defaults } = parts;
   const set = [
-    ...columns.map((column) => `${columnName(column)} = ${bodyAlias}.${columnName(column)}`),
+    ...columns.map((column) => `${columnName(column)} = ${bodyReference(column)}`),
     ...defaults.map((column) => `${columnName(column)} = default`),
   ];
   const statement = text(`update ${relation(table)} as ${rowAlias} set ${set.join(', ')}`);

@@ -1,7 +1,8 @@
 import { type Operand, quoteIdentifier, SqlText, writeOperand } from '@pgway/core/internal';
 import { syntaxProblem } from '../postgrest-problem.ts';
 import { type Aliased, fieldValue } from './filter-sql.ts';
-import type { SelectedColumn } from './query.ts';
+import type { Field, SelectedColumn } from './query.ts';
+import type { RelationColumn } from './representations.ts';
 
 /** The types that a request can cast to. */
 const castTypes: ReadonlySet<string> = new Set(
@@ -14,9 +15,25 @@ const castTypes: ReadonlySet<string> = new Set(
 /** @param isGrouped whether rows are grouped by the value: json has no equality */
 export function columnSql(aliased: Aliased, { field, name, cast }: SelectedColumn, isGrouped = false): Operand {
   const comparable = isGrouped && isJson(aliased, { field, cast }) ? '::pg_catalog.jsonb' : '';
-  const { sql } = fieldValue(aliased, field, 'select');
+  const { sql } = shownValue(aliased, field);
   const end = `${cast === null ? '' : castSql(cast)}${comparable} as ${quoteIdentifier(name)}`;
   return { sql: typeof sql === 'string' ? sql + end : sql.add(end) };
+}
+
+/** Returns the value of a field in the form that the response has for its domain. */
+function shownValue(aliased: Aliased, field: Field): Operand {
+  const value = fieldValue(aliased, field, 'select');
+  const formatter = formatterOf(aliased, field);
+  return formatter === null || typeof value.sql !== 'string' ? value : { sql: `${formatter}(${value.sql})` };
+}
+
+function formatterOf(aliased: Aliased, field: Field): string | null {
+  const representation = field.path.length > 0 ? undefined : columnOf(aliased, field)?.representation;
+  return (aliased.valuesAs === 'text' ? representation?.toText : representation?.toJson) ?? null;
+}
+
+function columnOf({ relation, computed }: Aliased, { column }: Field): RelationColumn | undefined {
+  return relation.columns.get(column) ?? computed?.get(column)?.column ?? undefined;
 }
 
 /** Returns the value of a column, with its cast. */
@@ -26,11 +43,12 @@ export function valueSql(aliased: Aliased, { field, cast }: Pick<SelectedColumn,
   return cast === null ? sql : sql.add(castSql(cast));
 }
 
-function isJson({ relation, computed }: Aliased, { field, cast }: Pick<SelectedColumn, 'field' | 'cast'>): boolean {
+function isJson(aliased: Aliased, { field, cast }: Pick<SelectedColumn, 'field' | 'cast'>): boolean {
   if (cast !== null) return cast === 'json';
   const step = field.path.at(-1);
-  const column = relation.columns.get(field.column) ?? computed?.get(field.column)?.column;
-  return step === undefined ? column?.type.builtin === 'json' : step.gives === 'json';
+  if (step !== undefined) return step.gives === 'json';
+  const column = columnOf(aliased, field);
+  return column?.type.builtin === 'json' || (aliased.valuesAs !== 'text' && Boolean(column?.representation?.toJson));
 }
 
 /** Returns the cast to a type of the client. */

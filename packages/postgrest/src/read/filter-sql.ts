@@ -1,7 +1,6 @@
 import type { Problem, TableColumn, ValueSource } from '@pgway/core';
 import {
   arrayLiteral,
-  type ComparisonCondition,
   type Condition,
   isState,
   type Operand,
@@ -17,6 +16,7 @@ import {
 import { queryProblem, syntaxProblem } from '../postgrest-problem.ts';
 import type { Field, FieldFilter, Filter, FilterOperator } from './query.ts';
 import type { Relation } from './relationships.ts';
+import type { RelationColumn } from './representations.ts';
 import { callOfRow, type RowFunction } from './row-function.ts';
 
 /** A relation with its alias in a statement. */
@@ -30,12 +30,16 @@ export interface Aliased {
   readonly computed?: ReadonlyMap<string, RowFunction> | undefined;
   /** Whether the alias is that of a CTE, whose rows do not have the type of the relation. */
   readonly isDerived?: boolean;
+  /** The form of values of domains with representations. Absent: JSON. */
+  readonly valuesAs?: 'json' | 'text' | undefined;
+  /** Returns the value of a column in SQL. Absent: the column of the alias. */
+  readonly referenceOf?: (column: RelationColumn) => string;
 }
 
 /** The value of a field. */
 interface FieldOperand extends Operand {
   /** Null for a value of a JSON column. */
-  readonly column: TableColumn | null;
+  readonly column: RelationColumn | null;
   /** The type of values, in SQL. */
   readonly type: string;
   readonly source: ValueSource;
@@ -121,7 +125,9 @@ function fieldCondition(operand: FieldOperand, filter: FieldFilter): Condition {
 
 type ComparedSymbol = (typeof symbols)[keyof typeof symbols];
 
-function comparison(operand: FieldOperand, filter: FieldFilter, symbol: ComparedSymbol): ComparisonCondition {
+function comparison(operand: FieldOperand, filter: FieldFilter, symbol: ComparedSymbol): Condition {
+  const parser = operand.column?.representation?.fromText ?? null;
+  if (parser !== null && comparisonSymbols.has(symbol)) return parsedComparison(operand, { filter, symbol, parser });
   const { operator, quantifier } = filter;
   const value = filter.value as string;
   return {
@@ -134,6 +140,34 @@ function comparison(operand: FieldOperand, filter: FieldFilter, symbol: Compared
     source: operand.source,
     quantifier,
   };
+}
+
+/** Compares with what a function reads from the text of the request. */
+function parsedComparison(
+  operand: FieldOperand,
+  {
+    filter,
+    symbol,
+    parser,
+  }: { readonly filter: FieldFilter; readonly symbol: ComparedSymbol; readonly parser: string },
+): Condition {
+  const { type, operator } = operationOf(operand, filter, symbol);
+  const cast = type === null ? '' : `::${type}`;
+  const { quantifier } = filter;
+  const write = (sql: SqlText): void => {
+    writeOperand(sql, operand);
+    sql.add(`${cast} ${operator} `);
+    if (quantifier === null) {
+      sql
+        .add(`${parser}(`)
+        .bind(filter.value as string, 'pg_catalog.text', operand.source)
+        .add(`)${cast}`);
+      return;
+    }
+    sql.add(`${quantifier} (array(select ${parser}("value")${cast} from pg_catalog.unnest(`);
+    sql.bind(filter.value as string, 'pg_catalog.text[]', operand.source).add(') "listed" ("value")))');
+  };
+  return { kind: 'written', write };
 }
 
 /** @throws Problem 42883 */
@@ -268,15 +302,19 @@ function fieldOperand(
  * Returns a column of a row, or the function of the row that has its name.
  * @throws Problem 42703
  */
-function readableColumn(aliased: Aliased, name: string): { readonly column: TableColumn; readonly reference: string } {
-  const { relation, alias, computed } = aliased;
+function readableColumn(
+  aliased: Aliased,
+  name: string,
+): { readonly column: RelationColumn; readonly reference: string } {
+  const { relation, alias, computed, referenceOf } = aliased;
   const called = relation.columns.has(name) ? undefined : computed?.get(name);
   if (called?.column) return { column: called.column, reference: callOfRow(aliased, called) };
-  return { column: requireColumn(relation, name), reference: `${alias}.${quoteIdentifier(name)}` };
+  const column = requireColumn(relation, name);
+  return { column, reference: referenceOf?.(column) ?? `${alias}.${quoteIdentifier(name)}` };
 }
 
 /** @throws Problem 42703 */
-function requireColumn(relation: Relation, name: string): TableColumn {
+function requireColumn(relation: Relation, name: string): RelationColumn {
   const column = relation.columns.get(name);
   if (column !== undefined) return column;
   throw queryProblem({

@@ -1,15 +1,16 @@
-import type { Problem, TableColumn, TextTable } from '@pgway/core';
+import type { Problem, TextTable } from '@pgway/core';
 import { groupBy, parseJsonObject, readArray, readBoolean, readText } from '@pgway/core/internal';
 import { postgrestProblem, queryProblem } from '../postgrest-problem.ts';
 import type { SelectedRelation } from './query.ts';
 import { qualifiedName, type RowFunction } from './row-function.ts';
+import { type RelationColumn, type Representation, representedColumn } from './representations.ts';
 import { createViewKeys, type KeyInView, type ViewColumn } from './view-keys.ts';
 
 /** A table or view that requests can read. */
 export interface Relation {
   readonly schema: string;
   readonly name: string;
-  readonly columns: ReadonlyMap<string, TableColumn>;
+  readonly columns: ReadonlyMap<string, RelationColumn>;
 }
 
 export interface ForeignKey {
@@ -30,6 +31,8 @@ export interface ForeignKey {
 export interface KeyFacts {
   readonly foreignKeys: readonly ForeignKey[];
   readonly viewColumns: readonly ViewColumn[];
+  /** By the quoted and qualified name of a domain. */
+  readonly representations: ReadonlyMap<string, Representation>;
 }
 
 /** Equal columns of two relations. */
@@ -128,7 +131,17 @@ export function createReadModel(
       if (connectsRows(left, right)) add(left.to.relation, throughJunction(left, right));
     }
   }
-  return { relations: byKey, relationships, computed: addRowFunctions(relations, rowFunctions, add) };
+  return {
+    relations: byKey,
+    relationships,
+    computed: addRowFunctions(relations, represented(rowFunctions, facts), add),
+  };
+}
+
+function represented(rowFunctions: readonly RowFunction[], { representations }: KeyFacts): readonly RowFunction[] {
+  return rowFunctions.map((called) =>
+    called.column === null ? called : { ...called, column: representedColumn(called.column, representations) },
+  );
 }
 
 /** Adds the relationships of functions, and returns the functions that have a value. */

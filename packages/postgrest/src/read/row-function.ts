@@ -1,6 +1,7 @@
 /** Functions of a row: columns and relationships that a relation has in addition to its own. */
-import type { Endpoint, Routine, TableColumn } from '@pgway/core';
+import type { Endpoint, Routine } from '@pgway/core';
 import { quoteIdentifier } from '@pgway/core/internal';
+import type { RelationColumn } from './representations.ts';
 import { toTableColumn } from '../result-column.ts';
 
 /** A function whose only argument is a row. */
@@ -10,7 +11,7 @@ export interface RowFunction {
   /** The quoted and qualified row type of its argument. */
   readonly rowType: string;
   /** The value; null for a function that returns rows. */
-  readonly column: TableColumn | null;
+  readonly column: RelationColumn | null;
   /** The quoted and qualified type of its rows; null for a value. */
   readonly target: string | null;
   /** Whether it returns at most one row. */

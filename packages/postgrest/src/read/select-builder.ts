@@ -50,6 +50,8 @@ export interface Read {
   readonly relation: Relation;
   readonly query: ReadQuery;
   readonly limits: ReadLimits;
+  /** The form of values of domains with representations. Absent: JSON. */
+  readonly valuesAs?: 'json' | 'text';
   /** The quoted name of a CTE with the rows of the relation; absent: its table. */
   readonly source?: string;
 }
@@ -102,20 +104,27 @@ export class SelectBuilder {
   readonly #model: ReadModel;
   readonly #query: ReadQuery;
   readonly #limits: ReadLimits;
+  readonly #valuesAs: Read['valuesAs'];
   /** The paths of levels that a relation of `select` has. */
   readonly #usedPaths = new Set<string>(['']);
   #columns = 0;
   #aliases = 0;
   #relations = 0;
 
-  constructor({ model, query, limits }: Read) {
+  constructor({ model, query, limits, valuesAs }: Read) {
     this.#model = model;
     this.#query = query;
     this.#limits = limits;
+    this.#valuesAs = valuesAs;
   }
 
   aliased(relation: Relation): Aliased {
-    return { relation, alias: quoteIdentifier(`t${++this.#aliases}`), computed: computedOf(this.#model, relation) };
+    return {
+      relation,
+      alias: quoteIdentifier(`t${++this.#aliases}`),
+      computed: computedOf(this.#model, relation),
+      valuesAs: this.#valuesAs,
+    };
   }
 
   outerLevel({ relation, source }: Read, items: readonly SelectItem[], level: Level): LevelSql {

@@ -77,7 +77,7 @@ export function writtenRowSql(
   const level = { ...emptyLevel, order };
   const input = { items: read.query.items, level, path: '' };
   const computed = computedOf(read.model, read.relation);
-  const aliased = { relation: read.relation, alias, computed, isDerived: true };
+  const aliased = { relation: read.relation, alias, computed, isDerived: true, valuesAs: read.valuesAs };
   const parts = builder.level(aliased, input, text(alias));
   builder.checkPaths();
   return parts;

@@ -1,6 +1,7 @@
 import type { GatewayResponse, HeaderList, Query, QueryInput } from '@pgway/core';
 import { buildCall, findMissingArgument, sql, SqlText, text, writePage } from '@pgway/core/internal';
 import { isDatabaseError, ofRequest } from '../database-error.ts';
+import { valuesAs } from '../media.ts';
 import { postgrestProblem, syntaxProblem } from '../postgrest-problem.ts';
 import { preferenceApplied } from '../preferences.ts';
 import { pageOf } from '../read/page-sql.ts';
@@ -74,6 +75,7 @@ function buildRows(request: TargetRequest, target: FunctionTarget, call: SqlText
       relation: relationOf(target, model),
       query,
       limits: target.options,
+      valuesAs: valuesAs(request.media),
       source: sourceAlias,
     },
     prefix: sql`with ${text(sourceAlias)} as (select "f".* from ${call} as "f") `,

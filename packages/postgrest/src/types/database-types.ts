@@ -2,7 +2,7 @@
 import type { Endpoint, EndpointParameter } from '@pgway/core';
 import { groupBy } from '@pgway/core/internal';
 import type { DatabaseTypesOptions } from '../options.ts';
-import { keyFactsOf } from '../read-models.ts';
+import { keyFactsOf } from '../key-facts.ts';
 import { foreignKeysOf } from '../read/relationships.ts';
 import type { RowFunction } from '../read/row-function.ts';
 import { functionOf, resultTypeOf, rowFunctionsOf } from '../rpc/function-target.ts';
