@@ -59,6 +59,7 @@ async function readModel(): Promise<ReadModel> {
   return createReadModel(relations, {
     foreignKeys: decodeForeignKeys(await catalog.query(foreignKeysSql)),
     viewColumns: decodeViewColumns(await catalog.query(viewColumnsSql)),
+    representations: new Map(),
   });
 }
 
