@@ -94,7 +94,7 @@ export {
 } from './auth-schemes/options.ts';
 export { filterValues } from './catalog/filters.sql.ts';
 export { readFingerprint } from './catalog/fingerprint.ts';
-export { parseJsonObject, readArray, readBoolean, readText } from './catalog/json-object.ts';
+export { parseJsonObject, readArray, readBoolean, readText, readTextOrNull } from './catalog/json-object.ts';
 export { queryCatalog } from './catalog/query-catalog.ts';
 export { displayIdentifier, quoteIdentifier, quoteLiteral } from './catalog/quote.ts';
 export { filterOptions } from './catalog/options.ts';

@@ -1,6 +1,7 @@
 import type { Query, QueryInput } from '@pgway/core';
 import { requireTable } from '@pgway/core/internal';
 import type { PostgrestOperation } from './postgrest-routines.ts';
+import { explainedQuery } from './plan.ts';
 import { buildRead } from './read-query.ts';
 import { functionOf } from './rpc/function-target.ts';
 import { buildRpc } from './rpc/rpc-query.ts';
@@ -19,5 +20,6 @@ const builders: Readonly<Record<PostgrestOperation, (request: TargetRequest) => 
 export async function buildPostgrestQuery(input: QueryInput): Promise<Query> {
   if (functionOf(input.endpoint) !== undefined) return buildRpc(input);
   const { operation } = requireTable(input.endpoint);
-  return builders[operation as PostgrestOperation](readTargetRequest(input));
+  const request = readTargetRequest(input);
+  return explainedQuery(request, await builders[operation as PostgrestOperation](request));
 }

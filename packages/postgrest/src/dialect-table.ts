@@ -12,6 +12,8 @@ export interface PostgrestTable {
   readonly transaction: TransactionOptions;
   /** Whether requests may select aggregates. */
   readonly allowAggregates: boolean;
+  /** Whether requests may ask for the plan of their statement. */
+  readonly planEnabled: boolean;
   /** The most rows of a response. */
   readonly maxRows: number;
 }

@@ -7,6 +7,7 @@ import { readModelOf } from './read-models.ts';
 import type { ReadQuery } from './read/query.ts';
 import { type Read, writeColumns } from './read/select-builder.ts';
 import { csvBody, writtenRowSql } from './read/select-sql.ts';
+import { handlerBody } from './read/media-handlers.ts';
 import { returnedColumns } from './returned-columns.ts';
 import { relationSql, type TargetRequest } from './target.ts';
 import { beginTransaction, rollsBack } from './transaction.ts';
@@ -117,6 +118,8 @@ function bodySql({ media }: TargetRequest, read: Read): { readonly sql: SqlText;
   writeColumns(rows, columns);
   rows.add(' from ').append(from).append(group);
   writeOrder(rows, order);
+  if (media.handler !== null)
+    return { sql: sql`(select ${text(handlerBody(media.handler, names))} from (${rows}) "page")`, names };
   if (media.shape === 'csv') return { sql: sql`(select ${text(csvBody)} from (${rows}) "page")`, names };
   // A row without columns cannot be named as a whole.
   const row = columns.length === 0 ? "'{}'::pg_catalog.json" : '"page".*';

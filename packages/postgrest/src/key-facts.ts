@@ -14,4 +14,4 @@ export function keyFactsOf(table: PostgrestTable): KeyFacts | null {
   return keyFacts.get(table) ?? null;
 }
 
-export const noKeyFacts: KeyFacts = { foreignKeys: [], viewColumns: [], representations: new Map() };
+export const noKeyFacts: KeyFacts = { foreignKeys: [], viewColumns: [], representations: new Map(), handlers: [] };

@@ -16,6 +16,11 @@ export interface PostgrestOptions {
   /** Allows a PATCH request without a filter, which changes every row. Default false. */
   readonly allowUnfilteredUpdate: boolean;
   /**
+   * Allows `Accept: application/vnd.pgrst.plan`, which responds with the plan of the statement. It shows names, numbers
+   * of rows and conditions of policies. Default false.
+   */
+  readonly planEnabled: boolean;
+  /**
    * How the transaction of a request ends. With `allow-override`, `Prefer: tx=commit` and `Prefer: tx=rollback` decide:
    * a client can then undo its request, and with it what triggers have recorded. Default `commit`.
    */
@@ -108,6 +113,11 @@ export interface PostgrestSourceOptions {
   readonly path?: string;
   /** Allows a PATCH request without a filter, which changes every row. Default false. */
   readonly allowUnfilteredUpdate?: boolean;
+  /**
+   * Allows `Accept: application/vnd.pgrst.plan`, which responds with the plan of the statement. It shows names, numbers
+   * of rows and conditions of policies. Default false.
+   */
+  readonly planEnabled?: boolean;
   /**
    * How the transaction of a request ends. With `allow-override`, `Prefer: tx=commit` and `Prefer: tx=rollback` decide:
    * a client can then undo its request, and with it what triggers have recorded. Default `commit`.

@@ -31,6 +31,11 @@ export const postgrestOptions: OptionGroup<PostgrestOptions> = optionGroup<Postg
   {
     path: option(nonEmptyString, '/rest', 'The path of the tables: `/rest` has `/rest/<table>`.'),
     allowUnfilteredUpdate: option(boolean, false, 'Allows a PATCH request without a filter, which changes every row.'),
+    planEnabled: option(
+      boolean,
+      false,
+      'Allows `Accept: application/vnd.pgrst.plan`, which responds with the plan of the statement. It shows names, numbers of rows and conditions of policies.',
+    ),
     txEnd: option(
       oneOf('commit', 'commit-allow-override', 'rollback', 'rollback-allow-override'),
       'commit',

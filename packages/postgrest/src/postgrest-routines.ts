@@ -78,7 +78,7 @@ export function toPostgrestRoutine(
 ): Routine {
   const routine = toRoutine(table, operation, options);
   const { method, title } = methods[operation];
-  const { path, allowAggregates, allowUnfilteredUpdate } = options;
+  const { path, allowAggregates, allowUnfilteredUpdate, planEnabled } = options;
   const canMerge = table.updatable && isEnabled(options, merging);
   return Object.freeze({
     ...routine,
@@ -91,6 +91,7 @@ export function toPostgrestRoutine(
         transaction: toTransactionOptions(options),
         allowAggregates,
         allowUnfilteredUpdate,
+        planEnabled,
         conflictActions: [
           ...(canMerge ? (['merge'] as const) : []),
           ...(isEnabled(options, ignoring) ? (['ignore'] as const) : []),

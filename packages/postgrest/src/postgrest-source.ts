@@ -17,6 +17,8 @@ import { keepKeyFacts } from './key-facts.ts';
 import { createReadModels } from './read-models.ts';
 import { foreignKeysSql } from './read/foreign-keys.sql.ts';
 import { decodeForeignKeys } from './read/relationships.ts';
+import { decodeMediaHandlers } from './read/media-handlers.ts';
+import { mediaHandlersSql } from './read/media-handlers.sql.ts';
 import { decodeRepresentations } from './read/representations.ts';
 import { representationsSql } from './read/representations.sql.ts';
 import { viewColumnsSql } from './read/view-columns.sql.ts';
@@ -77,14 +79,16 @@ export function postgrestSource(options: PostgrestSourceOptions = {}): Postgrest
 /** Foreign keys, the views that show their columns, and casts of domains are part of what the endpoints depend on. */
 const fingerprintSql = `${tablesSql} union all select 'foreign key', keys.facts from (${foreignKeysSql}) keys (facts)
       union all select 'view column', columns.facts from (${viewColumnsSql}) columns (facts)
-      union all select 'cast', casts.facts from (${representationsSql}) casts (facts)`;
+      union all select 'cast', casts.facts from (${representationsSql}) casts (facts)
+      union all select 'handler', handlers.facts from (${mediaHandlersSql}) handlers (facts)`;
 
 async function readKeyFacts(database: Database, routines: readonly Routine[]): Promise<void> {
   const foreignKeys = decodeForeignKeys(await queryCatalog(database, foreignKeysSql, []));
   const viewColumns = decodeViewColumns(await queryCatalog(database, viewColumnsSql, []));
   const representations = decodeRepresentations(await queryCatalog(database, representationsSql, []));
+  const handlers = decodeMediaHandlers(await queryCatalog(database, mediaHandlersSql, []));
   keepKeyFacts(
     routines.map(({ table }) => postgrestTable(table!)),
-    { foreignKeys, viewColumns, representations },
+    { foreignKeys, viewColumns, representations, handlers },
   );
 }

@@ -1,7 +1,7 @@
 import type { Endpoint } from '@pgway/core';
 import { groupBy } from '@pgway/core/internal';
 import { type PostgrestTable, postgrestTable } from './dialect-table.ts';
-import { keyFactsOf, noKeyFacts } from './key-facts.ts';
+import { keepKeyFacts, keyFactsOf, noKeyFacts } from './key-facts.ts';
 import { createReadModel, type ReadModel, type Relation, relationKey } from './read/relationships.ts';
 import { functionOf, rowFunctionsOf } from './rpc/function-target.ts';
 import { keepSchemas, type Target, targetOf } from './target.ts';
@@ -16,11 +16,20 @@ const models = new WeakMap<PostgrestTable, ReadModel>();
  */
 export function createReadModels(endpoints: readonly Endpoint[]): void {
   keepSchemas(endpoints.map(optionsOf), new Set(endpoints.map(({ schema }) => schema)));
+  const facts =
+    endpoints
+      .map(optionsOf)
+      .map(keyFactsOf)
+      .find((known) => known !== null) ?? noKeyFacts;
+  // Functions are read without keys.
+  keepKeyFacts(
+    endpoints.map(optionsOf).filter((options) => keyFactsOf(options) === null),
+    facts,
+  );
   for (const group of groupBy(endpoints, accessKey).values()) {
     const readable = group.filter(({ table }) => table?.operation === 'select').map(targetOf);
     const options = group.map(optionsOf);
-    const facts = options.map(keyFactsOf).find((known) => known !== null);
-    const model = createReadModel(readable, facts ?? noKeyFacts, rowFunctionsOf(group));
+    const model = createReadModel(readable, facts, rowFunctionsOf(group));
     const inserted = group.filter(({ table }) => table?.operation === 'insertReturning').map(targetOf);
     const byKey = new Map(inserted.map((target) => [relationKey(target), target]));
     for (const each of options) {

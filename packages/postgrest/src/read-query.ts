@@ -9,7 +9,7 @@ import { emptyLevel, type Level, type ReadQuery } from './read/query.ts';
 import { raisedProblem } from './raised-problem.ts';
 import { readModelOf } from './read-models.ts';
 import type { Read } from './read/select-builder.ts';
-import { countedRowsSql, countSql, writeRead } from './read/select-sql.ts';
+import { bodyFormatOf, countedRowsSql, countSql, writeRead } from './read/select-sql.ts';
 import type { TargetRequest } from './target.ts';
 import { beginTransaction, rollsBack } from './transaction.ts';
 import { representation, withNames } from './write-response.ts';
@@ -59,7 +59,7 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
   statement.add(`select ${withinLimit(bodySql(request))}, "result"."count", `, `${shape}${stripsNulls ? '-' : ''} `);
   statement.append(totalSql(request, read)).add(`, ${size}`, '');
   for (const { guard, value } of guards) statement.append(guardSql(guard, value));
-  const names = writeRead(statement.add(' from (', '('), read, shape === 'csv' ? 'csv' : 'json');
+  const names = writeRead(statement.add(' from (', '('), read, bodyFormatOf(request.media));
   statement.add(') "result"', ')');
   const { offset } = outerLevel(read.query);
   return {

@@ -4,7 +4,8 @@ import { type PostgrestTable, postgrestTable } from './dialect-table.ts';
 import { readProfileHeader, unknownInSchema, unknownSchema } from './profile.ts';
 import { keyFactsOf } from './key-facts.ts';
 import { type RelationColumn, representedColumn } from './read/representations.ts';
-import { negotiateMedia, type ResponseMedia } from './media.ts';
+import type { MediaHandler } from './read/media-handlers.ts';
+import { type AvailableMedia, negotiateMedia, type ResponseMedia } from './media.ts';
 import { type Preferences, readPreferences } from './preferences.ts';
 import { type RequestSetting, requestSettings } from './request-settings.ts';
 import { syntaxProblem, unknownColumn } from './postgrest-problem.ts';
@@ -78,20 +79,24 @@ function createTarget(endpoint: Endpoint): Target {
  * @throws Problem PGRST106, PGRST107, PGRST122
  */
 export function readTargetRequest(input: QueryInput): TargetRequest {
-  return toTargetRequest(targetOf(input.endpoint), input, true);
+  const target = targetOf(input.endpoint);
+  return toTargetRequest(target, input, { hasRows: true, own: null, rowType: relationSql(target) });
 }
 
-/**
- * @param isRead whether the rows can be CSV
- * @param ownMedia the media type of the result of a function; null: JSON
- */
+/** The result of a request, for its media type. */
+interface ResultForm extends Pick<AvailableMedia, 'hasRows' | 'own'> {
+  /** The quoted and qualified type of its rows; null: none. */
+  readonly rowType: string | null;
+}
+
 export function toTargetRequest(
   target: Target,
   { request, body, context }: Pick<QueryInput, 'request' | 'body' | 'context'>,
-  isRead: boolean,
-  ownMedia: string | null = null,
+  { rowType, ...form }: ResultForm,
 ): TargetRequest {
   const preferences = readPreferences(request, target.options.transaction);
+  const parameters = new URLSearchParams(request.query);
+  const handlers = form.hasRows ? handlersOf(target, rowType, parameters.get('select') ?? '*') : [];
   const isReadOnly = request.method === 'GET' || request.method === 'HEAD';
   const settings = requestSettings({ request, context }, target, preferences);
   return {
@@ -99,14 +104,26 @@ export function toTargetRequest(
     preferences,
     settings: isReadOnly ? [...settings, ['transaction_read_only', 'on']] : settings,
     isReadOnly,
-    media: negotiateMedia(request.header('accept'), isRead, ownMedia),
+    media: negotiateMedia(request.header('accept'), { ...form, handlers, hasPlan: target.options.planEnabled }),
     profile: readProfile(request, target),
     query: request.query,
-    parameters: new URLSearchParams(request.query),
+    parameters,
     body,
     contentType: request.header('content-type'),
     range: request.header('range'),
   };
+}
+
+/** Returns the aggregates of published schemas that can make the body. Those of a type take its whole rows only. */
+function handlersOf({ options }: Target, rowType: string | null, select: string): readonly MediaHandler[] {
+  const handlers = keyFactsOf(options)?.handlers ?? [];
+  if (handlers.length === 0) return handlers;
+  const schemas = schemasOf(options);
+  return handlers.filter((handler) => {
+    const takesRows =
+      handler.rowType === null ? handler.mediaType !== '*/*' : handler.rowType === rowType && select === '*';
+    return takesRows && schemas.has(handler.schema);
+  });
 }
 
 /** @throws Problem PGRST106 for an unknown schema; PGRST205 and PGRST202 for one without the table or function */

@@ -11,7 +11,13 @@ export function representation(
   body: string | Uint8Array,
   headers: HeaderList,
 ): GatewayResponse {
-  return { kind: 'whole', status, headers: ['content-type', media.contentType, ...profile, ...headers], body };
+  const isHex = media.handler?.isBytes === true && media.plan === null && typeof body === 'string';
+  return {
+    kind: 'whole',
+    status,
+    headers: ['content-type', media.contentType, ...profile, ...headers],
+    body: isHex ? Buffer.from(body, 'hex') : body,
+  };
 }
 
 /** Returns the text of rows; that of CSV begins with the line of names. */

@@ -60,6 +60,7 @@ async function readModel(): Promise<ReadModel> {
     foreignKeys: decodeForeignKeys(await catalog.query(foreignKeysSql)),
     viewColumns: decodeViewColumns(await catalog.query(viewColumnsSql)),
     representations: new Map(),
+    handlers: [],
   });
 }
 

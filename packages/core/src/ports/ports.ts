@@ -1,5 +1,12 @@
 /** The interfaces between the gateway and exchangeable parts: authentication schemes, caches, broadcasts, sources, observers. */
-import { AcquireTimeout, ConnectionLost, DatabaseError, type HostClient, type Value } from '../postgres/port.ts';
+import {
+  AcquireTimeout,
+  ConnectionLost,
+  DatabaseError,
+  type HostClient,
+  type TextTable,
+  type Value,
+} from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
@@ -241,9 +248,10 @@ export interface RowResponse {
    * Returns the response. Called after the end of the transaction.
    * @param row the columns as text
    * @param headerRow the columns of the header query, which are not headers then; empty without one
+   * @param rows all rows, of a statement such as EXPLAIN
    * @throws Problem
    */
-  respond(row: readonly (string | null)[], headerRow: readonly (string | null)[]): GatewayResponse;
+  respond(row: readonly (string | null)[], headerRow: readonly (string | null)[], rows: TextTable): GatewayResponse;
   /** Returns the error to respond with when the statement has failed. */
   toError(error: unknown): unknown;
 }

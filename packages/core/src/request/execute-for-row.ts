@@ -48,7 +48,7 @@ async function executeForRow(
   // The row never reaches the writer of the result.
   if (result.kind === 'stream') result.body.cancel();
   const response = withSettings(
-    withHeaders(rowResponse.respond(rows.rows[0] ?? [], result.headerRow?.values ?? []), ownHeaders),
+    withHeaders(rowResponse.respond(rows.rows[0] ?? [], result.headerRow?.values ?? [], rows.rows), ownHeaders),
     result.settingsRow?.settings ?? null,
   );
   return input.request.method === 'HEAD' ? withoutBody(response) : response;

@@ -29,7 +29,14 @@ function shownValue(aliased: Aliased, field: Field): Operand {
 
 function formatterOf(aliased: Aliased, field: Field): string | null {
   const representation = field.path.length > 0 ? undefined : columnOf(aliased, field)?.representation;
-  return (aliased.valuesAs === 'text' ? representation?.toText : representation?.toJson) ?? null;
+  switch (aliased.valuesAs ?? 'json') {
+    case 'json':
+      return representation?.toJson ?? null;
+    case 'text':
+      return representation?.toText ?? null;
+    case 'stored':
+      return null;
+  }
 }
 
 function columnOf({ relation, computed }: Aliased, { column }: Field): RelationColumn | undefined {
@@ -48,7 +55,10 @@ function isJson(aliased: Aliased, { field, cast }: Pick<SelectedColumn, 'field' 
   const step = field.path.at(-1);
   if (step !== undefined) return step.gives === 'json';
   const column = columnOf(aliased, field);
-  return column?.type.builtin === 'json' || (aliased.valuesAs !== 'text' && Boolean(column?.representation?.toJson));
+  return (
+    column?.type.builtin === 'json' ||
+    ((aliased.valuesAs ?? 'json') === 'json' && Boolean(column?.representation?.toJson))
+  );
 }
 
 /** Returns the cast to a type of the client. */

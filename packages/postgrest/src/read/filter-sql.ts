@@ -31,7 +31,7 @@ export interface Aliased {
   /** Whether the alias is that of a CTE, whose rows do not have the type of the relation. */
   readonly isDerived?: boolean;
   /** The form of values of domains with representations. Absent: JSON. */
-  readonly valuesAs?: 'json' | 'text' | undefined;
+  readonly valuesAs?: 'json' | 'text' | 'stored' | undefined;
   /** Returns the value of a column in SQL. Absent: the column of the alias. */
   readonly referenceOf?: (column: RelationColumn) => string;
 }

@@ -3,6 +3,7 @@ import { groupBy, parseJsonObject, readArray, readBoolean, readText } from '@pgw
 import { postgrestProblem, queryProblem } from '../postgrest-problem.ts';
 import type { SelectedRelation } from './query.ts';
 import { qualifiedName, type RowFunction } from './row-function.ts';
+import type { MediaHandler } from './media-handlers.ts';
 import { type RelationColumn, type Representation, representedColumn } from './representations.ts';
 import { createViewKeys, type KeyInView, type ViewColumn } from './view-keys.ts';
 
@@ -33,6 +34,8 @@ export interface KeyFacts {
   readonly viewColumns: readonly ViewColumn[];
   /** By the quoted and qualified name of a domain. */
   readonly representations: ReadonlyMap<string, Representation>;
+  /** The ones of a type of rows first. */
+  readonly handlers: readonly MediaHandler[];
 }
 
 /** Equal columns of two relations. */

@@ -51,7 +51,7 @@ export interface Read {
   readonly query: ReadQuery;
   readonly limits: ReadLimits;
   /** The form of values of domains with representations. Absent: JSON. */
-  readonly valuesAs?: 'json' | 'text';
+  readonly valuesAs?: 'json' | 'text' | 'stored';
   /** The quoted name of a CTE with the rows of the relation; absent: its table. */
   readonly source?: string;
 }

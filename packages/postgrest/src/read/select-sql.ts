@@ -1,22 +1,42 @@
 import { sql, type SqlText, text, writeOrder, writePage, writeWhere } from '@pgway/core/internal';
+import type { ResponseMedia } from '../media.ts';
 import { hasAggregate } from './aggregate-sql.ts';
+import { handlerBody, type MediaHandler } from './media-handlers.ts';
 import { pageOf } from './page-sql.ts';
 import { emptyLevel, type Filter, type Level } from './query.ts';
 import { computedOf } from './relationships.ts';
 import { type LevelSql, type Read, SelectBuilder, writeColumns } from './select-builder.ts';
+
+/** The format of a body: an aggregate may make it. */
+export type BodyFormat = 'json' | 'csv' | MediaHandler;
+
+export function bodyFormatOf({ shape, handler }: ResponseMedia): BodyFormat {
+  return handler ?? (shape === 'csv' ? 'csv' : 'json');
+}
+
+/**
+ * Returns the expression of the body over the rows `"page"`.
+ * @param names the columns of the rows
+ */
+function rowsBody(format: BodyFormat, names: readonly string[]): string {
+  if (format === 'csv') return csvBody;
+  if (format !== 'json') return handlerBody(format, names);
+  return names.length === 0 ? emptyRowsBody : jsonBody;
+}
 
 /**
  * Writes the query that reads the rows, and returns the names of the columns. The query has one row: the rows as JSON or CSV in `body`,
  * and their number in `count`. CSV is without the line of names.
  * @throws Problem 400 for an unknown column or relation, and past a limit
  */
-export function writeRead(sql: SqlText, read: Read, format: 'json' | 'csv' = 'json'): readonly string[] {
+export function writeRead(sql: SqlText, read: Read, format: BodyFormat = 'json'): readonly string[] {
   const level = outerLevel(read);
   const builder = new SelectBuilder(read);
   const parts = builder.outerLevel(read, read.query.items, level);
   builder.checkPaths();
-  const body = format === 'csv' ? csvBody : parts.columns.length === 0 ? emptyRowsBody : jsonBody;
-  sql.add(`select ${body} as "body", pg_catalog.count(*) as "count" from (select `, `${format} (select `);
+  const body = rowsBody(format, parts.names);
+  const key = typeof format === 'string' ? format : format.sql;
+  sql.add(`select ${body} as "body", pg_catalog.count(*) as "count" from (select `, `${key} (select `);
   writeColumns(sql, parts.columns);
   sql.add(' from ').append(parts.from);
   writeWhere(sql, parts.where);

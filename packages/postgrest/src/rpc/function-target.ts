@@ -38,13 +38,14 @@ const functions = new WeakMap<Endpoint['parameters'], KnownFunction>();
 
 /** Keeps the facts of a function that requests need. */
 export function keepFunction(endpoint: Endpoint, routine: Routine, resolved: ResolvedPostgrestOptions): void {
-  const { path, allowAggregates, limits } = resolved;
+  const { path, allowAggregates, planEnabled, limits } = resolved;
   const { name, result } = routine;
   const kind = resultKind(name, result);
   const options: PostgrestTable = {
     path,
     transaction: toTransactionOptions(resolved),
     allowAggregates,
+    planEnabled,
     allowUnfilteredUpdate: false,
     conflictActions: [],
     maxRows: limits.maxLimit,

@@ -10,6 +10,7 @@ import { emptyLevel } from '../read/query.ts';
 import { raisedProblem } from '../raised-problem.ts';
 import { readModelOf } from '../read-models.ts';
 import { contentRange, finishRead, rangeStatus, type ReadParts, type ReadResult, withRange } from '../read-query.ts';
+import { explainedQuery } from '../plan.ts';
 import { type TargetRequest, toTargetRequest } from '../target.ts';
 import { beginTransaction, rollsBack } from '../transaction.ts';
 import { representation, withoutContent } from '../write-response.ts';
@@ -23,9 +24,10 @@ const sourceAlias = '"source"';
 export function buildRpc(input: QueryInput): Query {
   const target = functionOf(input.endpoint)!;
   const hasRows = target.result === 'rows' || target.result === 'row';
-  const request = toTargetRequest(target, input, hasRows, target.media);
+  const request = toTargetRequest(target, input, { hasRows, own: target.media, rowType: target.rowType });
   const call = callSql(input);
-  return hasRows ? buildRows(request, target, call) : buildValues(request, target, call);
+  const query = hasRows ? buildRows(request, target, call) : buildValues(request, target, call);
+  return explainedQuery(request, query);
 }
 
 /** @throws Problem PGRST202 for arguments without the ones before them */
