@@ -130,20 +130,6 @@ function find(parameters: readonly string[], prefix: string): string {
   return parameters.find((parameter) => parameter.startsWith(prefix)) ?? '';
 }
 
-/** The name of a domain that says which media type its values have, such as `text/html`. */
-const mediaType = /^(?:[a-z\d][\w!#$&^.+-]{0,126}\/[a-z\d][\w!#$&^.+-]{0,126}|\*\/\*)$/i;
-
-/** Returns the media type that a name is; null for other names. */
-export function mediaTypeOfName(name: string): string | null {
-  return mediaType.test(name) ? name.toLowerCase() : null;
-}
-
-/** Returns the media type that a type has by its name; null for other types. @param sql the quoted and qualified name */
-export function mediaTypeOf(sql: string): string | null {
-  const [, quoted = ''] = /\."((?:[^"]|"")+)"$/.exec(sql) ?? [];
-  return mediaTypeOfName(quoted);
-}
-
 function unavailable(accept: string): Problem {
   return postgrestProblem(406, 'PGRST107', `None of these media types are available: ${accept.slice(0, 200)}`);
 }

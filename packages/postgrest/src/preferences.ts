@@ -45,19 +45,21 @@ export interface PreferenceOptions {
 }
 
 /**
- * Reads the header `Prefer`. Of a preference that is given twice, the first one counts; of time zones, the first one whether it is known or not.
- * @throws Problem PGRST122 for unknown preferences with `handling=strict`
+ * Reads the header `Prefer`. Of a preference that is given twice, the first one counts.
+ * @throws Problem PGRST122 for unknown preferences with `handling=strict`, 22023 for an unknown time zone
  */
 export function readPreferences(request: GatewayRequest, { allowsOverride }: PreferenceOptions): Preferences {
   const header = request.header('prefer');
   if (header === undefined) return none;
   const found: Record<string, string | number> = {};
   const unknown: string[] = [];
-  let timezones = 0;
   for (const preference of header.split(',').map((part) => part.trim())) {
     if (preference === '') continue;
-    // To look up a time zone takes as long as hundreds of other preferences.
-    if (preference.startsWith('timezone=') && ++timezones > 1) continue;
+    if (preference.startsWith('timezone=')) {
+      // To look up a time zone takes as long as hundreds of other preferences.
+      found['timezone'] ??= requireTimeZone(preference.slice('timezone='.length));
+      continue;
+    }
     const [name, value] = parsePreference(preference, allowsOverride) ?? [null, null];
     if (name === null) unknown.push(preference);
     else found[name] ??= value;
@@ -77,13 +79,24 @@ function parsePreference(
 ): readonly [name: keyof Preferences, value: string | number] | null {
   const [, key = '', value = ''] = /^([a-z-]+)=(.*)$/.exec(preference) ?? [];
   if (key === 'max-affected') return /^\d{1,15}$/.test(value) ? ['maxAffected', Number(value)] : null;
-  if (key === 'timezone') return isTimeZone(value) ? ['timezone', value] : null;
   const name = names.find((each) => each === key);
   if (name === undefined || (name === 'tx' && !allowsOverride)) return null;
   return (values[name] as readonly string[]).includes(value) ? [name, value] : null;
 }
 
-/** Whether the value is the name of a time zone. PostgreSQL and JavaScript read offsets such as `+02` with opposite signs. */
+/** Hours, and quarters of an hour. As in PostgreSQL, `+05:30` is west of Greenwich, as POSIX has it, and `-4` too. */
+const offset = /^[+-]?(?:0?\d|1[0-5])(?::(?:00|15|30|45))?$/;
+
+/**
+ * Returns the name of a time zone, or an offset. A session of PostgreSQL keeps each zone that it has used, and takes almost every text for one:
+ * the number of them is limited by their form.
+ * @throws Problem 22023
+ */
+function requireTimeZone(value: string): string {
+  if (offset.test(value) || isTimeZone(value)) return value;
+  throw postgrestProblem(400, '22023', `invalid value for parameter "TimeZone": "${value.slice(0, 100)}"`);
+}
+
 function isTimeZone(value: string): boolean {
   if (!/^[a-z][\w+/-]{0,62}$/i.test(value)) return false;
   try {

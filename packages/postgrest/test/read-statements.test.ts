@@ -7,7 +7,7 @@ import { conditionsOf } from '../src/read/filter-sql.ts';
 import { parseReadQuery } from '../src/read/parse-query.ts';
 import { createReadModel, decodeForeignKeys, type ReadModel, relationKey } from '../src/read/relationships.ts';
 import { countSql, writeRead, writtenRowSql } from '../src/read/select-sql.ts';
-import { writeColumns } from '../src/read/select-builder.ts';
+import { writeColumns } from '../src/read/joined-columns.ts';
 import { viewColumnsSql } from '../src/read/view-columns.sql.ts';
 import { decodeViewColumns } from '../src/read/view-keys.ts';
 import { useCatalog } from '../../core/test/catalog/support.ts';

@@ -64,22 +64,24 @@ export interface SpreadAggregates {
   readonly counts: readonly SelectedAggregate[];
 }
 
-/** @throws Problem PGRST127 for aggregates in a spread relation of a spread relation */
-export function spreadAggregates({ name, items }: SelectedRelation): SpreadAggregates {
-  if (items.some((item) => isSpread(item) && hasAggregate(item.items))) {
-    throw queryProblem({
-      code: 'PGRST127',
-      message: 'Feature not implemented',
-      details: `Aggregates in a spread relation within ...${name.slice(0, 100)}`,
-    });
-  }
-  const aggregates = items.filter((item) => item.kind === 'aggregate');
-  return {
-    items: items.flatMap((item): readonly SelectItem[] => {
-      if (item.kind !== 'aggregate') return [item];
-      return item.argument === null ? [] : [{ kind: 'column', ...item.argument, name: item.name }];
-    }),
-    byName: new Map(aggregates.filter(({ argument }) => argument !== null).map((each) => [each.name, each])),
-    counts: aggregates.filter(({ argument }) => argument === null),
-  };
+/** Returns the aggregates of a spread relation, and of those that are spread within it. */
+export function spreadAggregates({ items }: Pick<SelectedRelation, 'items'>): SpreadAggregates {
+  const byName = new Map<string, SelectedAggregate>();
+  const counts: SelectedAggregate[] = [];
+  const kept = items.flatMap((item): readonly SelectItem[] => {
+    if (isSpread(item) && hasAggregate(item.items)) {
+      const inner = spreadAggregates(item);
+      for (const [name, aggregate] of inner.byName) byName.set(name, aggregate);
+      counts.push(...inner.counts);
+      return [{ ...item, items: inner.items, isAggregated: true }];
+    }
+    if (item.kind !== 'aggregate') return [item];
+    if (item.argument === null) {
+      counts.push(item);
+      return [];
+    }
+    byName.set(item.name, item);
+    return [{ kind: 'column', ...item.argument, name: item.name }];
+  });
+  return { items: kept, byName, counts };
 }

@@ -1,6 +1,6 @@
 import type { TextTable } from '@pgway/core';
 import { parseJsonObject, quoteIdentifier, readBoolean, readText, readTextOrNull } from '@pgway/core/internal';
-import { mediaTypeOfName } from '../media.ts';
+import { mediaTypeOfName } from '../media-type-name.ts';
 
 /** An aggregate that makes a response body of rows. */
 export interface MediaHandler {

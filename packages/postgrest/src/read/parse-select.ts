@@ -47,7 +47,8 @@ class SelectParser {
   #item(depth: number): SelectItem {
     const scanner = this.#scanner;
     if (scanner.accept('*')) return { kind: 'all' };
-    const spread = scanner.accept('...');
+    const distinct = scanner.sees('..') && !scanner.sees('...');
+    const spread = scanner.accept(distinct ? '..' : '...');
     let name = scanner.name();
     let alias: string | null = null;
     if (!scanner.sees('::') && scanner.accept(':')) {
@@ -56,7 +57,7 @@ class SelectParser {
     }
     if (spread || scanner.sees('!') || scanner.sees('(')) {
       if (name === 'count' && scanner.accept('()')) return this.#aggregate('count', null, alias);
-      return this.#relation({ name, alias, spread }, depth);
+      return this.#relation({ name, alias, spread, distinct }, depth);
     }
     return this.#column(name, alias);
   }
@@ -87,7 +88,12 @@ class SelectParser {
   }
 
   #relation(
-    { name, alias, spread }: Pick<SelectedRelation, 'name' | 'spread'> & { readonly alias: string | null },
+    {
+      name,
+      alias,
+      spread,
+      distinct,
+    }: Pick<SelectedRelation, 'name' | 'spread' | 'distinct'> & { readonly alias: string | null },
     depth: number,
   ): SelectedRelation {
     const scanner = this.#scanner;
@@ -102,7 +108,7 @@ class SelectParser {
     scanner.require('(');
     const items = scanner.sees(')') ? [] : this.items(depth + 1);
     scanner.require(')');
-    return { kind: 'relation', name, alias: checkAlias(alias ?? name), hint, join, spread, items };
+    return { kind: 'relation', name, alias: checkAlias(alias ?? name), hint, join, spread, distinct, items };
   }
 
   #cast(): string | null {

@@ -51,6 +51,10 @@ export interface SelectedRelation {
   readonly join: 'left' | 'inner';
   /** Whether the columns become members of the outer object: `...author(name)`. */
   readonly spread: boolean;
+  /** Whether lists of several rows have each value once, without NULL: `..author(name)`. */
+  readonly distinct: boolean;
+  /** Whether the aggregates of its columns are those of an outer relation. */
+  readonly isAggregated?: boolean;
   readonly items: readonly SelectItem[];
 }
 

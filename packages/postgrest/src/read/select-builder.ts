@@ -22,12 +22,21 @@ import {
   spreadAggregates,
 } from './aggregate-sql.ts';
 import { columnSql } from './column-sql.ts';
+import {
+  type ColumnOrigin,
+  fieldNamed,
+  findRelation,
+  type Joined,
+  listSql,
+  positionOf,
+  requireDistinct,
+  writeColumns,
+} from './joined-columns.ts';
 import { type Aliased, conditionsOf, orderedField } from './filter-sql.ts';
 import { equalColumns, joinSql, relatedSql, tableSql } from './join-sql.ts';
 import {
   emptyLevel,
   type Field,
-  isSameField,
   type Level,
   type OrderTerm,
   type ReadQuery,
@@ -79,24 +88,6 @@ interface LevelInput {
   readonly items: readonly SelectItem[];
   readonly level: Level;
   readonly path: string;
-}
-
-/** The columns of a level, and its joins with related rows. */
-interface Joined {
-  readonly columns: JoinedColumn[];
-  readonly joins: SqlText[];
-  /** The SQL of related rows by their name, NULL for none. */
-  readonly related: Map<string, string>;
-  /** Whether the rows are grouped by the columns that are not aggregates. */
-  readonly isGrouped: boolean;
-}
-
-interface JoinedColumn {
-  readonly name: string;
-  readonly column: Operand;
-  readonly isAggregate: boolean;
-  /** Null: not a column of the relation itself. */
-  readonly field: Field | null;
 }
 
 /** Builds the parts of one statement: its limits hold for all of its relations. */
@@ -158,11 +149,11 @@ export class SelectBuilder {
         for (const column of aliased.relation.columns.keys()) {
           const field = { column, path: [] };
           const selected = { kind: 'column', field, name: column, cast: null } as const;
-          this.#addColumn(joined, column, columnSql(aliased, selected, joined.isGrouped), field);
+          this.#addColumn(joined, column, columnSql(aliased, selected, joined.isGrouped), { field });
         }
         return;
       case 'column':
-        this.#addColumn(joined, item.name, columnSql(aliased, item, joined.isGrouped), item.field);
+        this.#addColumn(joined, item.name, columnSql(aliased, item, joined.isGrouped), { field: item.field });
         return;
       case 'aggregate':
         requireAggregates(this.#limits.allowAggregates);
@@ -173,14 +164,14 @@ export class SelectBuilder {
     }
   }
 
-  #addColumn(joined: Joined, name: string, column: Operand, field: Field | null = null): void {
+  #addColumn(joined: Joined, name: string, column: Operand, origin: ColumnOrigin = {}): void {
     this.#countColumn();
-    joined.columns.push({ name, column, isAggregate: false, field });
+    joined.columns.push({ name, column, isAggregate: false, field: null, relation: null, ...origin });
   }
 
   #addAggregate(joined: Joined, name: string, column: SqlText): void {
     this.#countColumn();
-    joined.columns.push({ name, column: { sql: column }, isAggregate: true, field: null });
+    joined.columns.push({ name, column: { sql: column }, isAggregate: true, field: null, relation: null });
   }
 
   #countColumn(): void {
@@ -240,7 +231,7 @@ export class SelectBuilder {
     return {
       rows,
       names: parts.names,
-      givesObject: isOne && !isCount,
+      givesObject: isOne,
     };
   }
 
@@ -264,7 +255,8 @@ export class SelectBuilder {
     for (const name of names) {
       const value = `${alias}.${quoteIdentifier(name)}`;
       const aggregate = byName.get(name);
-      if (aggregate === undefined) this.#addColumn(joined, name, { sql: value });
+      const origin = { field: fieldNamed(items, name), relation: item.alias };
+      if (aggregate === undefined) this.#addColumn(joined, name, { sql: value }, origin);
       else this.#addAggregate(joined, name, calledSql(aggregate, text(value)));
     }
     for (const count of counts) this.#addAggregate(joined, count.name, calledSql(count, text('*')));
@@ -280,7 +272,7 @@ export class SelectBuilder {
       path,
     }: { readonly item: SelectedRelation; readonly relationship: Relationship; readonly path: string },
   ): void {
-    if (hasAggregate(item.items)) {
+    if (item.isAggregated === true || hasAggregate(item.items)) {
       throw queryProblem({
         code: 'PGRST127',
         message: 'Feature not implemented',
@@ -290,9 +282,7 @@ export class SelectBuilder {
     const { rows, names } = this.#relatedRows(outer, relationship, item, path);
     requireDistinct(names, item);
     const alias = quoteIdentifier(`e${++this.#aliases}`);
-    const lists = names
-      .map(quoteIdentifier)
-      .map((name) => `coalesce(pg_catalog.json_agg("row".${name}), '[]') as ${name}`);
+    const lists = names.map(quoteIdentifier).map((name) => `${listSql(`"row".${name}`, item)} as ${name}`);
     const list = text(lists.length === 0 ? 'pg_catalog.count(*) as "none"' : lists.join(', '));
     const having = text(item.join === 'inner' ? ' having pg_catalog.count(*) operator(pg_catalog.>) 0' : '');
     joined.joins.push(
@@ -333,8 +323,7 @@ export class SelectBuilder {
   #ownValue({ columns, isGrouped }: Joined, aliased: Aliased, field: Field, parameter: string): Operand {
     const value = orderedField(aliased, field, parameter);
     if (!isGrouped) return value;
-    const position = columns.findIndex((column) => column.field !== null && isSameField(column.field, field));
-    return position === -1 ? value : { sql: String(position + 1) };
+    return positionOf(columns, null, field) ?? value;
   }
 
   /** Joins the related row whose field the rows are ordered by. */
@@ -348,6 +337,8 @@ export class SelectBuilder {
       path,
     }: { readonly relation: string; readonly field: Field; readonly parameter: string; readonly path: string },
   ): Operand {
+    const position = joined.isGrouped ? positionOf(joined.columns, relation, field) : null;
+    if (position !== null) return position;
     const selected = this.#selectedRelation(path, relation);
     const relationship = this.#findRelationship(outer, selected ?? { name: relation, hint: null });
     if (relationship.cardinality === 'many') {
@@ -388,21 +379,4 @@ export class SelectBuilder {
       });
     }
   }
-}
-
-/** @param ifNone the text without columns */
-export function writeColumns(sql: SqlText, columns: readonly Operand[], ifNone = ''): void {
-  if (columns.length === 0) sql.add(ifNone);
-  for (const [index, column] of columns.entries()) writeOperand(index === 0 ? sql : sql.add(', '), column);
-}
-
-function findRelation(items: readonly SelectItem[], name: string): SelectedRelation | null {
-  const found = items.find((item) => item.kind === 'relation' && item.alias === name);
-  return (found as SelectedRelation | undefined) ?? null;
-}
-
-/** @throws Problem PGRST100 */
-function requireDistinct(names: readonly string[], { name: relation }: SelectedRelation): void {
-  const repeated = names.find((name, index) => names.indexOf(name) !== index);
-  if (repeated !== undefined) throw syntaxProblem('select', `"${repeated}" appears twice in ...${relation}`);
 }

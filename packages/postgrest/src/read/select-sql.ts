@@ -5,7 +5,8 @@ import { handlerBody, type MediaHandler } from './media-handlers.ts';
 import { pageOf } from './page-sql.ts';
 import { emptyLevel, type Filter, type Level } from './query.ts';
 import { computedOf } from './relationships.ts';
-import { type LevelSql, type Read, SelectBuilder, writeColumns } from './select-builder.ts';
+import { type LevelSql, type Read, SelectBuilder } from './select-builder.ts';
+import { writeColumns } from './joined-columns.ts';
 
 /** The format of a body: an aggregate may make it. */
 export type BodyFormat = 'json' | 'csv' | MediaHandler;
