@@ -83,6 +83,8 @@ export {
   union,
   type Validator,
 } from './validation/validators.ts';
+export { readClaims } from './auth-schemes/jwt-claims.ts';
+export { selectRole } from './auth/context.ts';
 export { commentOptions } from './uploads/comment-options.ts';
 export {
   bearerOptions,
@@ -141,5 +143,9 @@ export { listRoutines, readTables, resolveFilters } from './tables/read-tables.t
 export { tablesSql } from './tables/tables.sql.ts';
 export { viewEntriesSql } from './tables/view-entries.sql.ts';
 export { type CsvRecord, MalformedCsv, readCsv } from './uploads/csv-reader.ts';
+export { faultAt, type FileFault } from './sql-files/fault.ts';
 export { sqlFilesOptions } from './sql-files/options.ts';
+export { readTestFiles } from './sql-files/read-files.ts';
+export { type FileComment, type FileStatement, scanFile } from './sql-files/scan.ts';
+export { controlsTransaction } from './sql-files/statement-rules.ts';
 export { csvUploadOptions, defaultUploadHandlerOptions, fileSystemUploadOptions } from './uploads/options.ts';

@@ -9,7 +9,7 @@ export interface SqlFile {
   readonly text: string;
   /** The folders between that of its pattern and the file: `/admin`, or empty. */
   readonly folder: string;
-  /** Why the file cannot be an endpoint; null: it can. */
+  /** Why the file cannot be used; null: it can. */
   readonly fault: string | null;
 }
 
@@ -23,14 +23,32 @@ const namePattern = /^[\p{L}\p{N}_.-]+$/u;
  * @throws RangeError for a pattern that leads out of the folder
  */
 export async function readFiles(folder: string, patterns: readonly string[]): Promise<readonly SqlFile[]> {
-  const { root, paths } = await listFiles(folder, patterns);
+  const { root, paths } = await listFiles(folder, patterns, endpointFiles);
   const bases = patterns.map(fixedFolder);
-  return Promise.all(paths.map((path) => readSqlFile(root, path, folderBelow(path, bases))));
+  return Promise.all(
+    paths.map(async (path): Promise<SqlFile> => {
+      const below = folderBelow(path, bases);
+      const fault = nameFault(path, below);
+      return fault === null ? readSqlFile(root, path, below) : { path, folder: below, text: '', fault };
+    }),
+  );
+}
+
+/**
+ * Reads the files of tests below the folder that a pattern matches, as `readFiles`.
+ * @throws RangeError for a pattern that leads out of the folder
+ */
+export async function readTestFiles(
+  folder: string,
+  patterns: readonly string[],
+): Promise<readonly Omit<SqlFile, 'folder'>[]> {
+  const { root, paths } = await listFiles(folder, patterns, testFiles);
+  return Promise.all(paths.map((path) => readSqlFile(root, path, '')));
 }
 
 /** Returns the time and size of each file, to find those that have changed. */
 export async function readVersions(folder: string, patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const { root, paths } = await listFiles(folder, patterns);
+  const { root, paths } = await listFiles(folder, patterns, endpointFiles);
   const versions = paths.map(async (path) => {
     const { mtimeMs, size } = await stat(join(root, path)).catch(() => ({ mtimeMs: 0, size: 0 }));
     return [path, `${mtimeMs} ${size}`] as const;
@@ -43,16 +61,31 @@ interface ListedFiles {
   readonly paths: readonly string[];
 }
 
-async function listFiles(folder: string, patterns: readonly string[]): Promise<ListedFiles> {
-  for (const pattern of patterns) requireInside(pattern);
+/** The files that an option selects. */
+interface Selection {
+  /** The option with the patterns. */
+  readonly option: string;
+  readonly ignored: readonly string[];
+  readonly name: RegExp;
+}
+
+const endpointFiles: Selection = { option: 'sqlFiles', ignored: ['**/*.test.sql'], name: /\.sql$/i };
+const testFiles: Selection = { option: 'testFiles', ignored: [], name: /\.test\.sql$/i };
+
+async function listFiles(
+  folder: string,
+  patterns: readonly string[],
+  { option, ignored, name }: Selection,
+): Promise<ListedFiles> {
+  for (const pattern of patterns) requireInside(option, pattern);
   const root = await realpath(folder);
   const paths = await glob(patterns.map(toPattern), {
     cwd: root,
-    ignore: ['**/*.test.sql', '**/node_modules/**'],
+    ignore: [...ignored, '**/node_modules/**'],
     followSymbolicLinks: false,
     expandDirectories: false,
   });
-  return { root, paths: paths.filter((path) => /\.sql$/i.test(path)).toSorted() };
+  return { root, paths: paths.filter((path) => name.test(path)).toSorted() };
 }
 
 /** Returns the folders at the beginning of a pattern, which all its files have: `api/` of `api/**`. */
@@ -72,18 +105,22 @@ function toPattern(pattern: string): string {
   return pattern.replace(/^\.\//, '');
 }
 
-function requireInside(pattern: string): void {
+function requireInside(option: string, pattern: string): void {
   if (pattern.startsWith('/') || /^[A-Za-z]:/.test(pattern) || pattern.split(/[/\\]/).includes('..'))
     throw new RangeError(
-      `sqlFiles: the pattern ${JSON.stringify(pattern)} leads out of its folder; use a path below the folder`,
+      `${option}: the pattern ${JSON.stringify(pattern)} leads out of its folder; use a path below the folder`,
     );
+}
+
+/** Returns why the name of a file cannot be the path of an endpoint; null: it can. */
+function nameFault(path: string, folder: string): string | null {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (namePattern.test(name) && /^[\p{L}\p{N}_./-]*$/u.test(folder)) return null;
+  return 'the name of the file has characters that a path cannot contain; use letters, digits, "_" and "-"';
 }
 
 async function readSqlFile(root: string, path: string, folder: string): Promise<SqlFile> {
   const faulty = (fault: string): SqlFile => ({ path, folder, text: '', fault });
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  if (!namePattern.test(name) || !/^[\p{L}\p{N}_./-]*$/u.test(folder))
-    return faulty('the name of the file has characters that a path cannot contain; use letters, digits, "_" and "-"');
   try {
     const full = join(root, path);
     const status = await lstat(full);

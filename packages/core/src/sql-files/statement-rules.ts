@@ -5,11 +5,17 @@ const transactionWords: ReadonlySet<string> = new Set(
   'begin start commit rollback end abort savepoint release'.split(' '),
 );
 
+/** Whether the statement begins or ends a transaction or a part of one. */
+export function controlsTransaction({ tokens }: FileStatement): boolean {
+  const [first = '', second = ''] = tokens.map(({ text }) => text);
+  return transactionWords.has(first) || (first === 'prepare' && second === 'transaction');
+}
+
 /** Returns why the statement cannot be part of a file, or null. */
-export function refuseStatement({ tokens }: FileStatement): string | null {
-  const words = tokens.map(({ text }) => text);
-  const [first = '', second = ''] = words;
-  if (transactionWords.has(first) || (first === 'prepare' && second === 'transaction'))
+export function refuseStatement(statement: FileStatement): string | null {
+  const words = statement.tokens.map(({ text }) => text);
+  const [first = ''] = words;
+  if (controlsTransaction(statement))
     return `${first} controls the transaction, which the gateway begins and ends: all statements of a request are one transaction; remove it`;
   if (first === 'copy')
     return 'copy reads or writes a stream of its own, which a response cannot contain; use insert or select, or an upload with the handler csv';

@@ -3,10 +3,25 @@ import type { NamedFile } from '../config/configuration-files.ts';
 import type { Override } from '../config/layers.ts';
 
 /** A command that needs a configuration and a database. `serve` is the program without a command. */
-export type DatabaseCommand = 'serve' | 'generate' | 'validate' | 'endpoints' | 'install';
+export type DatabaseCommand = 'serve' | 'generate' | 'validate' | 'endpoints' | 'test' | 'install';
 export type Command = DatabaseCommand | 'config' | 'encrypt' | 'hash' | 'init';
 
-const flagNames = ['all', 'check', 'decrypt', 'force', 'json', 'print', 'uninstall', 'verify', 'watch', 'yes'] as const;
+const flagNames = [
+  'all',
+  'check',
+  'complete',
+  'coverage',
+  'decrypt',
+  'force',
+  'json',
+  'junit',
+  'print',
+  'tap',
+  'uninstall',
+  'verify',
+  'watch',
+  'yes',
+] as const;
 
 /** An option of a command that is not a setting. It takes no value. */
 export type Flag = (typeof flagNames)[number];
@@ -16,7 +31,7 @@ export interface Arguments {
   readonly flags: ReadonlySet<Flag>;
   /** The configuration files, in order. */
   readonly files: readonly NamedFile[];
-  /** The endpoints that `pgway endpoints` shows; null: all. */
+  /** The endpoints that `pgway endpoints` shows, or the tests that `pgway test` runs; null: all. */
   readonly filter: string | null;
   /** What `pgway install` creates, and the names after that. Empty for other commands. */
   readonly operands: readonly string[];
@@ -36,6 +51,7 @@ const syntaxes: Readonly<Record<Command, Syntax>> = {
   config: { flags: ['all', 'json'], argument: 'file' },
   init: { flags: ['force'], argument: 'file' },
   endpoints: { flags: ['all', 'json'], argument: 'filter' },
+  test: { flags: ['complete', 'coverage', 'junit', 'tap', 'yes'], argument: 'filter' },
   install: { flags: ['print', 'uninstall', 'yes'], argument: 'operands' },
   hash: { flags: ['verify'], argument: null },
   encrypt: { flags: ['decrypt'], argument: null },
@@ -153,7 +169,7 @@ function findIssues(command: Command, { words, flags, overrides }: Words): reado
   const names = namesOf(words);
   return [
     ...(names.some(isCommand) ? [] : flagIssues(command, flags)),
-    ...wordIssues(names, syntaxes[command].argument),
+    ...wordIssues(names, command),
     ...(command === 'install' ? installIssues(names, flags) : []),
     ...(command === 'init' ? initIssues(words, overrides) : []),
     ...(command === 'encrypt' ? encryptIssues(names) : []),
@@ -173,6 +189,7 @@ function flagIssues(command: Command, flags: ReadonlySet<string>): readonly stri
   return [
     ...misplaced.map((name) => `--${name}: only valid as in ${validUses(name)}`),
     ...(flags.has('watch') && flags.has('check') ? ['--check and --watch: pass only one of them'] : []),
+    ...(flags.has('junit') && flags.has('tap') ? ['--junit and --tap: pass only one of them'] : []),
   ];
 }
 
@@ -213,9 +230,10 @@ function installIssues([part, ...names]: readonly string[], flags: ReadonlySet<s
   ];
 }
 
-function wordIssues(words: readonly string[], argument: Syntax['argument']): readonly string[] {
+function wordIssues(words: readonly string[], command: Command): readonly string[] {
+  const { argument } = syntaxes[command];
   if (argument === 'filter' && words.length > 1) {
-    return [`endpoints: takes one filter, not ${words.length}; pass the configuration file as --config=<file>`];
+    return [`${command}: takes one filter, not ${words.length}; pass the configuration file as --config=<file>`];
   }
   if (argument !== 'file') return [];
   const misplaced = words.find(isCommand);

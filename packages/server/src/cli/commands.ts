@@ -24,6 +24,7 @@ import { openGateway, type OpenedGateway } from './open-gateway.ts';
 import { unreachableEndpoints } from './unreachable-endpoints.ts';
 import { type ProcessContext, withEarlyReloads } from '../process-context.ts';
 import { createStartupReporter } from './startup-reporter.ts';
+import { runTests } from './test-command.ts';
 import { runValidate } from './validate-command.ts';
 
 /** Runs the command, then stops all components. Returns the exit code. */
@@ -66,6 +67,8 @@ function dispatch(context: CommandContext): Promise<number> {
       return runValidate(context);
     case 'endpoints':
       return runEndpoints(context);
+    case 'test':
+      return runTests(context);
     case 'install':
       return runInstall(context);
   }

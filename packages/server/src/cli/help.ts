@@ -23,6 +23,11 @@ Commands:
   pgway endpoints [text]  print each endpoint whose path or routine contains the text, with the reason for it
       --all               also print the routines without an endpoint
       --json              print JSON
+  pgway test [text]       run the tests of *.test.sql files, or those whose file or name contains the text
+      --coverage          also print the endpoints and policies that no test has reached
+      --complete          as --coverage, and exit with 1 when there is one
+      --tap, --junit      print TAP, or XML of JUnit
+      --yes               also with authentication.production
   pgway install watch [schema]      create event triggers that notify the gateway of changes of the database
   pgway install idempotency [role …]   create the table of idempotency keys, which these roles may use
       --print             print the statements, and run none

@@ -131,6 +131,11 @@ export const configurationSchema = section('The database, and the address to lis
     false,
     'Whether the folders of SQL files, behind the one that all of a pattern have, are part of the paths of their endpoints: `/api/admin/users` for `api/admin/users.sql` of `api/**/*.sql`.',
   ),
+  testFiles: option(
+    union(arrayOf(nonEmptyString), nonEmptyString),
+    '**/*.test.sql',
+    'The files of `pgway test`, as patterns below the working directory, or a list. Their names end with `.test.sql`.',
+  ),
   tenant: tenantSection,
   events: eventsSection,
   redisCache: redisCacheSection,
