@@ -70,7 +70,7 @@ export const onlyWork: Readonly<Partial<Record<ContenderName, readonly string[]>
 export const serverOptions: Readonly<Partial<Record<ContenderName, readonly string[]>>> = {
   server: ['--workers=auto'],
   'server-one': ['--workers=1'],
-  'server-quiet': ['--workers=1', '--log.access.enabled=false'],
+  'server-quiet': ['--workers=1', '--log.levels={"access":"silent"}'],
   'server-mcp': ['--workers=1', '--mcp.path=/api/bench/mcp', '--mcp.include=readOnly'],
 };
 

@@ -66,6 +66,7 @@ export type { Schema } from './validation/schema.ts';
 export {
   arrayOf,
   boolean,
+  boundedText,
   checked,
   hidden,
   implementation,

@@ -13,6 +13,7 @@ export function authenticationOptions(configuration: Configuration): Authenticat
   const { cookie, bearer, cors } = configuration;
   return {
     ...names,
+    realm: configuration.name,
     // A page whose requests CORS allows may also change data.
     allowedOrigins: [...names.allowedOrigins, ...cors.origins.filter((origin) => origin !== '*')],
     databaseRole: databaseRoleOptions(databaseRole),
@@ -23,7 +24,7 @@ export function authenticationOptions(configuration: Configuration): Authenticat
     jwt: jwtOptions(configuration),
     basic: basicOptions(configuration),
     externalSignIn: externalSignInOptions(configuration),
-    dataProtection: configuration.dataProtection,
+    dataProtection: { ...configuration.dataProtection, application: configuration.name },
     sessions: sessionOptions(configuration),
   };
 }
@@ -51,14 +52,13 @@ function omit<Section extends object, Key extends keyof Section>(section: Sectio
 
 function jwtOptions({ jwt, authentication }: Configuration): Option<'jwt'> {
   if (!jwt.enabled) return null;
-  const { jwks, lifetime, clockTolerance, requireExpiry, maxTokenAge, type, claims, issuer, audience, apiKeys } = jwt;
+  const { jwks, lifetime, requireExpiry, maxTokenAge, type, claims, issuer, audience, apiKeys } = jwt;
   return {
     ...jwtKeys(jwt),
     jwks: jwks.url === null ? null : { ...jwks, url: jwks.url },
     // Not derived from the host: behind a local proxy, too, tokens issued for other services must be rejected.
     production: authentication.production ?? true,
     lifetime,
-    clockTolerance,
     requireExpiry,
     maxTokenAge,
     type,
@@ -72,16 +72,11 @@ function jwtOptions({ jwt, authentication }: Configuration): Option<'jwt'> {
 /** Returns the keys that verify tokens, and the key that signs the tokens of logins. */
 function jwtKeys({
   secret,
-  publicKey,
   keys: furtherKeys,
   signingKey,
   signWithSecret,
 }: Configuration['jwt']): Pick<JwtOptions, 'keys' | 'signingKey'> {
-  const keys = [
-    ...(secret === null || signWithSecret ? [] : [{ secret }]),
-    ...(publicKey === null ? [] : [{ pem: publicKey }]),
-    ...furtherKeys,
-  ];
+  const keys = [...(secret === null || signWithSecret ? [] : [{ secret }]), ...furtherKeys];
   const ownKey = signWithSecret ? { secret: secret! } : signingKey === null ? null : { pem: signingKey };
   return { ...(keys.length === 0 ? {} : { keys }), signingKey: ownKey };
 }
@@ -93,7 +88,8 @@ function basicOptions({ basic }: Configuration): Option<'basic'> {
 function externalSignInOptions({ externalSignIn: section }: Configuration): Option<'externalSignIn'> {
   const { providers, loginCommand, ...options } = section;
   if (Object.keys(providers).length === 0 || loginCommand === null) return null;
-  return externalSignIn({ providers, loginCommand, ...options });
+  const signOutPath = options.path.replace(/[^/]*$/, 'signout');
+  return externalSignIn({ providers, loginCommand, ...options, signOutPath });
 }
 
 function sessionOptions({ sessions }: Configuration): Option<'sessions'> {

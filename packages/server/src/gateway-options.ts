@@ -4,7 +4,9 @@ import { type PostgrestOptions, postgrestSource, type PostgrestSourceOptions } f
 import { postgrestSourceOptions } from '@pgway/postgrest/internal';
 import { redisBroadcast, redisCache } from '@pgway/redis';
 import { authenticationOptions } from './authentication-options.ts';
+import { maxCacheEntries } from './cache-limits.ts';
 import type { Configuration } from './config/schema.ts';
+import { maxUriLength } from './http/fixed-limits.ts';
 import { rateLimitOptions } from './rate-limit-options.ts';
 import { uploadOptions } from './upload-options.ts';
 import type { SharedServices } from './workers/shared-services.ts';
@@ -38,6 +40,10 @@ export async function gatewayOptions(
   const { nameConverter, traceContext, ...options } = gateway;
   return {
     ...options,
+    maxCacheEntries: maxCacheEntries(options),
+    maxUriLength: maxUriLength(configuration.limits),
+    // Log lines of the server have the id.
+    requestIdHeader: true,
     traceContext: traceContext ?? (configuration.tracing.endpoint === null ? 'off' : 'application_name'),
     ...(nameConverter === 'none' ? { nameConverter: (name: string): string => name } : {}),
     readReplicas,
@@ -83,18 +89,22 @@ function tenantOptions({ tenant: { by, ...options } }: Configuration): NonNullab
 }
 
 /** Returns the options of events, with the broadcast through Redis if it is configured. */
-function eventsOptions({ events }: Configuration): NonNullable<GatewayOptions['events']> {
-  const { broadcast, redisUrl: url, ...options } = events;
-  const { broadcastChannel: channel } = options;
+function eventsOptions({ events, limits, name }: Configuration): NonNullable<GatewayOptions['events']> {
+  const { broadcast, redisUrl: url, ...section } = events;
+  // Each stream of HTTP/1.1 is a connection.
+  const options = { ...section, maxStreams: limits.maxConnections, broadcastChannel: name };
   // A configuration without the address was refused.
-  if (broadcast === 'redis') return { ...options, broadcast: redisBroadcast({ url: url!, channel }) };
+  if (broadcast === 'redis') return { ...options, broadcast: redisBroadcast({ url: url!, channel: name }) };
   return { ...options, broadcast };
 }
 
 /** Returns the cache in Redis, if it is configured. */
-function cacheOptions({ gateway, redisCache: options }: Configuration): Pick<GatewayOptions, 'defaultRoutineCache'> {
-  const { url } = options;
-  return url === null || !gateway.cacheEnabled ? {} : { defaultRoutineCache: redisCache({ ...options, url }) };
+function cacheOptions({
+  name,
+  gateway,
+  redisCache: { url },
+}: Configuration): Pick<GatewayOptions, 'defaultRoutineCache'> {
+  return url === null || !gateway.cacheEnabled ? {} : { defaultRoutineCache: redisCache({ prefix: name, url }) };
 }
 
 /** Adds the SQL files, of which each pattern has a folder of its own. */

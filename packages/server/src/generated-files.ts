@@ -23,8 +23,9 @@ export interface FileSet {
 
 /** Whether the configuration names any file to write. */
 export function writesFiles({ typescriptClient, httpFile, openApi, databaseTypes }: Configuration): boolean {
-  const wantsRequests = httpFile.folder !== null && httpFile.option !== 'endpoint';
-  return [typescriptClient, openApi, databaseTypes].some(({ filePath }) => filePath !== null) || wantsRequests;
+  return (
+    [typescriptClient, openApi, databaseTypes].some(({ filePath }) => filePath !== null) || httpFile.folder !== null
+  );
 }
 
 /** Whether generated comments contain the definitions of routines. */

@@ -107,7 +107,7 @@ interface Traces {
 /** The traces of the last requests are sent after the HTTP server and the gateway have stopped. */
 async function openTraces(
   lifecycle: Lifecycle,
-  { tracing }: Configuration,
+  { name, tracing }: Configuration,
   { warning }: TelemetrySources,
 ): Promise<Traces> {
   const [{ openTraceExport }, { RequestTracer: Tracer }] = await Promise.all([
@@ -117,7 +117,7 @@ async function openTraces(
   const traceExport = await lifecycle.start({
     name: 'the export of traces',
     startTimeoutMs: timeouts.start,
-    start: () => openTraceExport(tracing, warning),
+    start: () => openTraceExport({ ...tracing, name }, warning),
     stopTimeoutMs: timeouts.stop,
     stop: (opened) => opened.close(),
   });

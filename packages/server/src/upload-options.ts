@@ -1,22 +1,19 @@
 import { defaultUploadHandlers, type UploadHandlerFactory, type UploadOptions } from '@pgway/core';
 import type { Configuration } from './config/schema.ts';
 
-type UploadSection = Configuration['uploadOptions'];
-
 /** Returns the options of uploads, with the handlers that the configuration lists. */
 export async function uploadOptions({ uploadOptions: section }: Configuration): Promise<Partial<UploadOptions>> {
   const { uploadHandlers: names, defaultUploadHandler, defaultUploadHandlerOptions, ...options } = section;
-  const { excel, ...handlerOptions } = defaultUploadHandlerOptions;
   const available: Readonly<Record<string, UploadHandlerFactory>> = {
-    ...defaultUploadHandlers(handlerOptions),
-    ...(names.includes('excel') && options.enabled ? { excel: await loadExcel(excel) } : {}),
+    ...defaultUploadHandlers(defaultUploadHandlerOptions),
+    ...(names.includes('excel') && options.enabled ? { excel: await loadExcel() } : {}),
   };
   // The default of the schema may not be in the list, which matters to comments only that name no handler.
   const hasDefault = defaultUploadHandler !== 'large_object' || names.includes(defaultUploadHandler);
   return {
     ...options,
     ...(hasDefault ? { defaultUploadHandler } : {}),
-    defaultUploadHandlerOptions: handlerOptions,
+    defaultUploadHandlerOptions,
     uploadHandlers: Object.fromEntries(
       names.flatMap((name) => (available[name] === undefined ? [] : [[name, available[name]]])),
     ),
@@ -24,9 +21,7 @@ export async function uploadOptions({ uploadOptions: section }: Configuration): 
 }
 
 /** Imports the handler only when it is listed. */
-async function loadExcel(
-  options: UploadSection['defaultUploadHandlerOptions']['excel'],
-): Promise<UploadHandlerFactory> {
+async function loadExcel(): Promise<UploadHandlerFactory> {
   const { excelHandler } = await import('@pgway/excel');
-  return () => excelHandler(options);
+  return () => excelHandler();
 }

@@ -69,14 +69,14 @@ describe('served files', () => {
   });
 
   test('request files, one in all or one per schema', async () => {
-    const whole = await serve({ httpFile: { option: 'endpoint', path: '/requests' } });
+    const whole = await serve({ httpFile: { path: '/requests' } });
     expect(await (await whole('GET /requests')).text()).toMatch(/^@host=http:\/\/127\.0\.0\.1:8080\n/);
     const apart = await serve({
-      httpFile: { option: 'both', path: '/requests', fileMode: 'schema', namePattern: '{1}' },
+      httpFile: { path: '/requests', namePattern: '{1}' },
     });
     expect(await (await apart('GET /requests/class.http')).text()).toContain('{{host}}/api/fetch');
     expect((await apart('GET /requests/other.http')).status).toBe(404);
-    const filesOnly = await serve({ httpFile: { option: 'file', path: '/requests' } });
+    const filesOnly = await serve({ httpFile: { folder: 'requests' } });
     expect((await filesOnly('GET /requests')).status).toBe(404);
   });
 

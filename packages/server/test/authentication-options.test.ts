@@ -44,6 +44,7 @@ describe('options from the sections', () => {
     [{ jwt: { enabled: true, secret: 's' }, authentication: { production: false } }, { jwt: { production: false } }],
     [{ jwt: { ...jwt, secret: 's', signWithSecret: true } }, { jwt: { signingKey: { secret: 's' } } }],
     [{ basic: { user: 'ada', hash: 'h' } }, { basic: { user: 'ada', hash: 'h' }, realm: 'pgway' }],
+    [{ name: 'shop' }, { realm: 'shop', dataProtection: { application: 'shop' } }],
     [{ basic: { hash: 'h' } }, { basic: { user: null, hash: 'h' } }],
     [{ host: '0.0.0.0' }, { production: true }],
     [{ host: '0.0.0.0', authentication: { production: false } }, { production: false }],
@@ -63,7 +64,7 @@ describe('options from the sections', () => {
   });
 
   test.each([
-    [{ jwt }, 'jwt: set jwks.url, secret, publicKey, keys or signingKey'],
+    [{ jwt }, 'jwt: set jwks.url, secret, keys or signingKey'],
     [
       { jwt: { enabled: true, keys: [{ id: 'a' }] } },
       'jwt.keys[0]: must have one of secret, pem and jwk (in pgway.json:1)',

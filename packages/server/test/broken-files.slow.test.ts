@@ -25,7 +25,7 @@ async function servedCertificate(port: number): Promise<string> {
 }
 
 test('certificates that cannot be used are one line each, and the server goes on with the one before', async () => {
-  const tls = { certificate: 'server.crt', key: 'server.key', reloadInterval: 0.1 };
+  const tls = { certificate: 'server.crt', key: 'server.key' };
   const { port, folder, program, serveOthers } = await startAttacked(database.connectionString, { tls });
   const [certificatePath, keyPath] = [join(folder, 'server.crt'), join(folder, 'server.key')];
   const served = await servedCertificate(port);

@@ -174,7 +174,7 @@ test.each([
     'pgway.json': {
       cors: { origins: ['https://app.example.com'] },
       securityHeaders: { enabled: true },
-      compression: { enabled: true, minSize: 1 },
+      compression: { enabled: true },
       staticFiles: { root: 'public' },
     },
     'public/notes.txt': 'notes '.repeat(1000),

@@ -90,7 +90,7 @@ test('10,000 routines are served, and a refresh during requests changes only wha
     port: 0,
     workers: 1,
     connectionString: database.connectionString,
-    log: { format: 'json', access: { enabled: false } },
+    log: { format: 'json', levels: { access: 'silent' } },
     gateway: { poolSize: 5, refreshEndpointEnabled: true, logAnnotationSetInfo: false },
   };
   await writeFile(join(folder, 'pgway.json'), JSON.stringify(configuration));

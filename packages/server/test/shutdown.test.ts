@@ -18,7 +18,6 @@ test('the server does not wait for open event streams when it stops', async () =
       'pgway.json': JSON.stringify({
         port: 0,
         connectionString: database.connectionString,
-        events: { customServerSentEventsResponseHeaders: { 'X-Custom': 'a' } },
       }),
     }),
     files: [],
@@ -31,7 +30,7 @@ test('the server does not wait for open event streams when it stops', async () =
   const gateway = await startGateway(lifecycle, configuration, database.connectionString, {});
   const { port } = await startHttpServer(lifecycle, configuration, gateway, { handlers: [], certificates: null });
   const stream = await fetch(`http://127.0.0.1:${port}/api/say/info`);
-  expect([stream.status, stream.headers.get('x-custom')]).toEqual([200, 'a']);
+  expect(stream.status).toBe(200);
   expect((await fetch(`http://127.0.0.1:${port}/api/say`, { method: 'POST' })).status).toBe(204);
   const [text] = await Promise.all([stream.text(), lifecycle.stop()]);
   expect(text).toMatch(/^:\nid: \d+\n\nid: \d+\ndata: hello\n\n$/);

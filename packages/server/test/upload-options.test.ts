@@ -36,7 +36,6 @@ test('excel is loaded when it is listed', async () => {
   const { uploadHandlers } = await optionsOf({
     uploadHandlers: ['excel'],
     defaultUploadHandler: 'excel',
-    defaultUploadHandlerOptions: { excel: { maxRows: 5 } },
   });
   expect(uploadHandlers!['excel']!()).toMatchObject({
     options: {

@@ -236,7 +236,7 @@ const configuration = {
   port: 0,
   workers: 1,
   crud: { enabled: true },
-  log: { format: 'json', access: { enabled: false } },
+  log: { format: 'json', levels: { access: 'silent' } },
   // On a busy machine, calls wait longer for a connection.
   gateway: { poolSize: 8, acquireTimeout: 60, unknownParameters: 'ignore' },
   authentication: { production: false },

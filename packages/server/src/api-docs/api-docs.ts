@@ -33,7 +33,7 @@ export function createApiDocsHandler(configuration: Configuration, connectionStr
 /** Returns the links to the files. One request file per schema has no path that is known before the first request. */
 export function apiDocsLinks(configuration: Configuration): readonly PageLink[] {
   const { openApi, httpFile } = configuration;
-  const requestFile = httpFile.fileMode === 'database' ? requestFilesPath(configuration) : null;
+  const requestFile = !httpFile.namePattern.includes('{1}') ? requestFilesPath(configuration) : null;
   const links = [
     { label: 'API docs', path: openApi.docsPath },
     { label: 'OpenAPI', path: openApi.path },
@@ -58,7 +58,7 @@ function isDocsPath(path: string, configuration: Configuration): boolean {
 }
 
 function requestFilesPath({ httpFile }: Configuration): string | null {
-  return httpFile.option === 'file' ? null : httpFile.path;
+  return httpFile.path;
 }
 
 function generate(

@@ -81,7 +81,7 @@ async function serve(commandContext: CommandContext): Promise<number> {
   if (worker !== null) return runServer(context);
   const workers = countWorkers(loaded.configuration, availableParallelism());
   if (workers.warning !== null) reporter.warning(workers.warning);
-  if (workers.count === 1 && loaded.configuration.threadPoolSize === null) return runServer(context);
+  if (workers.count === 1) return runServer(context);
   // One process does not need it, and would load it at every start.
   const { runPrimary } = await import('./primary.ts');
   return runPrimary(context, workers.count);

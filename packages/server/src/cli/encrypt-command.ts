@@ -26,7 +26,7 @@ export async function runEncrypt(
   flags: ReadonlySet<Flag>,
   process: ProcessContext,
 ): Promise<number> {
-  const encryption = openEncryption(configuration.dataProtection);
+  const encryption = openEncryption(configuration);
   if (flags.has('decrypt')) {
     const text = await decrypt(await readText(process, 'Encrypted value: ', false), encryption);
     process.stdout.write(`${process.columns === null ? text : escapeLines(text)}\n`);
@@ -37,18 +37,15 @@ export async function runEncrypt(
   return 0;
 }
 
-function openEncryption({
-  secret,
-  previousSecrets,
-  application,
-}: LoadedConfiguration['configuration']['dataProtection']): TextEncryption {
+function openEncryption({ name, dataProtection }: LoadedConfiguration['configuration']): TextEncryption {
+  const { secret, previousSecrets } = dataProtection;
   if (secret === null) {
     throw new ConfigurationError([
       'dataProtection.secret: missing; set it, such as by PGWAY_DATA_PROTECTION_SECRET, to the output of "openssl rand -base64 32", and keep it: the server needs it to decrypt the value',
     ]);
   }
   try {
-    return valueEncryption({ secret, previousSecrets, application });
+    return valueEncryption({ secret, previousSecrets, application: name });
   } catch (error) {
     throw new ConfigurationError([`dataProtection.secret: ${(error as Error).message}`]);
   }

@@ -7,7 +7,7 @@ import { isTls } from '../config/schema/tls.ts';
 import { createAccessWriter } from '../log/access-line.ts';
 import type { BatchSink } from '../log/batch-queue.ts';
 import { logSources, type LogSource } from '../config/schema/log.ts';
-import { sourceOf } from '../log/log-level.ts';
+import { sourceOf, writesAccessLines } from '../log/log-level.ts';
 import { createLoggers, type LoggerOptions, type Loggers } from '../log/logger.ts';
 import { consoleOnly, createLogOutputs, type LogOutputs, type LogOutputsContext } from '../log/log-outputs.ts';
 import { startPageFiles } from '../start-page/page-html.ts';
@@ -166,7 +166,7 @@ function openRequestLog(
   { track }: LogOutputs,
 ): RequestLog | null {
   const { log, authentication } = configuration;
-  const { enabled } = log.access;
+  const enabled = writesAccessLines(log.levels);
   if (!enabled && track === null && !needsRequests(configuration)) return null;
   return createRequestLog({
     skipPaths: skippedPaths(configuration),

@@ -61,13 +61,13 @@ function databaseRoleIssues({ databaseRole }: Configuration['authentication']): 
 }
 
 function jwtIssues({ jwt, authentication }: Configuration): readonly string[] {
-  const { enabled, jwks, secret, publicKey, keys, signingKey, signWithSecret } = jwt;
+  const { enabled, jwks, secret, keys, signingKey, signWithSecret } = jwt;
   if (!enabled) return [];
-  const isKeyless = keys.length === 0 && [jwks.url, secret, publicKey, signingKey].every((key) => key === null);
+  const isKeyless = keys.length === 0 && [jwks.url, secret, signingKey].every((key) => key === null);
   const missing =
     authentication.production === false ? [] : (['issuer', 'audience'] as const).filter((name) => jwt[name] === null);
   return [
-    ...(isKeyless ? ['jwt: set jwks.url, secret, publicKey, keys or signingKey'] : []),
+    ...(isKeyless ? ['jwt: set jwks.url, secret, keys or signingKey'] : []),
     ...(signWithSecret && secret === null ? ['jwt.signWithSecret: set jwt.secret'] : []),
     ...missing.map((name) => `jwt.${name}: missing; set it, or authentication.production to false for development`),
   ];

@@ -81,15 +81,14 @@ const faults = {
   isSecret: 'is encrypted, but decrypts the other values; set it as it is, such as by PGWAY_DATA_PROTECTION_SECRET',
   noSecret:
     'is encrypted, and dataProtection.secret is missing; set it, such as by PGWAY_DATA_PROTECTION_SECRET, to the secret of pgway encrypt',
-  other:
-    'cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or dataProtection.application',
+  other: 'cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or name',
 } as const;
 
 function createDecrypt(tree: Tree): Decrypt {
   const secret = valueAt(tree, ['dataProtection', 'secret']);
   const previous = valueAt(tree, ['dataProtection', 'previousSecrets']);
   const previousSecrets = Array.isArray(previous) ? previous.filter((text) => typeof text === 'string') : [];
-  const application = valueAt(tree, ['dataProtection', 'application']) ?? defaultOf('dataProtection.application');
+  const application = valueAt(tree, ['name']) ?? defaultOf('name');
   const fail = (fault: string): ReturnType<Decrypt> => Promise.resolve({ text: null, fault });
   return async (value) => {
     if (isSecret(value)) return fail(faults.isSecret);

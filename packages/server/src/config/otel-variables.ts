@@ -10,7 +10,7 @@ export interface ForeignSetting {
 
 /** Returns the settings of `tracing` that the variables set. Empty variables count as unset. */
 export function otelSettings(environment: Environment): readonly ForeignSetting[] {
-  const first = (names: readonly string[]): readonly [variable: string, text: string] | null => {
+  const first = (names: readonly string[]): Found => {
     const variable = names.find((name) => (environment[name] ?? '') !== '');
     return variable === undefined ? null : [variable, environment[variable]!];
   };
@@ -30,8 +30,7 @@ export function otelSettings(environment: Environment): readonly ForeignSetting[
     ...(isDisabled(environment) ? [] : endpointSetting(first(ofTraces('ENDPOINT')))),
     ...setting('protocol', ofTraces('PROTOCOL')),
     ...setting('headers', ofTraces('HEADERS'), parsePairs),
-    ...setting('serviceName', ['OTEL_SERVICE_NAME']),
-    ...setting('resourceAttributes', ['OTEL_RESOURCE_ATTRIBUTES'], parsePairs),
+    ...resourceSetting(first(['OTEL_SERVICE_NAME']), first(['OTEL_RESOURCE_ATTRIBUTES'])),
     ...setting('sampler', ['OTEL_TRACES_SAMPLER']),
     ...setting('sampleRatio', ['OTEL_TRACES_SAMPLER_ARG'], parseNumber),
   ];
@@ -42,11 +41,24 @@ function isDisabled(environment: Environment): boolean {
 }
 
 /** The general variable has the URL of all signals, to which the path of traces is added. */
-function endpointSetting(found: readonly [variable: string, text: string] | null): readonly ForeignSetting[] {
+function endpointSetting(found: Found): readonly ForeignSetting[] {
   if (found === null) return [];
   const [variable, text] = found;
   const value = variable.includes('TRACES') ? text : `${text.replace(/\/$/, '')}/v1/traces`;
   return [{ path: 'tracing.endpoint', value, variable }];
+}
+
+type Found = readonly [variable: string, text: string] | null;
+
+/** The name of the service is an attribute, too; its own variable takes precedence. */
+function resourceSetting(service: Found, attributes: Found): readonly ForeignSetting[] {
+  const pairs = attributes === null ? {} : parsePairs(attributes[1]);
+  const variable = attributes?.[0] ?? service?.[0];
+  if (variable === undefined) return [];
+  const name = service === null ? {} : { 'service.name': service[1] };
+  return [
+    { path: 'tracing.resourceAttributes', value: typeof pairs === 'string' ? pairs : { ...pairs, ...name }, variable },
+  ];
 }
 
 function parseNumber(text: string): number | string {

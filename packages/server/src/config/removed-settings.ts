@@ -21,6 +21,36 @@ const constants = [
   'authentication.hashRateLimit.window',
   'jwt.jwks.cacheMaxAge',
   'externalSignIn.lifetime',
+  'gateway.requestIdHeader',
+  'events.customServerSentEventsResponseHeaders',
+  'rateLimits.maxKeys',
+  'redisRateLimits.timeout',
+  'uploadOptions.minUploadRate',
+  'uploadOptions.maxUploadConnections',
+  'uploadOptions.defaultUploadHandlerOptions.excel.maxRows',
+  'jwt.clockTolerance',
+  'dataProtection.algorithm',
+  'health.timeout',
+  'metrics.buckets',
+  'mcp.pageSize',
+  'limits.keepAliveInitialDelay',
+  'limits.maxHeadersCount',
+  'compression.minSize',
+  'compression.encodings',
+  'cors.methods',
+  'tls.reloadInterval',
+  'gateway.maxBatchResponseSize',
+  'httpFile.commentHeaderIncludeComments',
+];
+
+/** Settings that had the name of the gateway, each for one of its uses. */
+const names = [
+  'events.broadcastChannel',
+  'redisCache.prefix',
+  'redisRateLimits.prefix',
+  'dataProtection.application',
+  'authentication.realm',
+  'mcp.name',
 ];
 
 /** Options of `uploadOptions.defaultUploadHandlerOptions` that only comments of endpoints set, in snake case. */
@@ -53,6 +83,26 @@ export const removedSettings: Readonly<Record<string, string>> = {
   'staticFiles.precompressed': 'remove it; compressed files beside others are always sent to clients that accept them',
   'gateway.returnRowDetails': 'set gateway.returnGatewayExceptionMessage to withRow for it',
   'gateway.fieldErrorStatus': 'set gateway.fieldErrors to the status, such as 422',
+  'gateway.maxCacheEntries': 'set gateway.maxCacheSize, from which it follows',
+  'gateway.maxUriLength': 'set limits.maxHeaderSize, of which a path may have a quarter',
+  'externalSignIn.signOutPath': 'remove it; it is signout beside externalSignIn.path',
+  'openApi.useRoutineNameInsteadOfEndpoint': 'set typescriptClient.useRoutineNameInsteadOfEndpoint, which is for both',
+  'events.maxStreams': 'set limits.maxConnections, which counts streams, too',
+  'typescriptClient.batchPath': 'remove it; the client has the path of gateway.batchPath',
+  'typescriptClient.xsrfTokenHeaderName':
+    'remove it; the client sends X-XSRF-TOKEN if authentication.antiforgeryPath is set',
+  'httpFile.option': 'set httpFile.folder to write files, and httpFile.path to serve them',
+  'httpFile.fileMode': 'set httpFile.namePattern, such as {0}_{1} for one file for each schema',
+  'jwt.publicKey': 'list it in jwt.keys, as in [{ "pem": "…" }]',
+  'signInPage.enabled': 'remove it; an endpoint at externalSignIn.path replaces the page',
+  'tracing.serviceName': 'set name, or service.name in tracing.resourceAttributes',
+  'log.access.enabled': 'set log.levels to { "access": "silent" } to turn the access log off',
+  'requestTracking.connectionString': 'set log.database.connectionString, which is for both',
+  'staticFiles.index': 'remove it; index.html is served for a folder',
+  'staticFiles.dotFiles': 'remove it; files whose name begins with a dot are not served',
+  'staticFiles.followSymlinks': 'list the folders that links lead to in staticFiles.mounts',
+  threadPoolSize: 'set the environment variable UV_THREADPOOL_SIZE',
+  ...Object.fromEntries(names.map((path) => [path, 'set name, which all uses of the name of the gateway share'])),
   ...Object.fromEntries(constants.map((path) => [path, 'remove it; the server has one value for it'])),
   ...Object.fromEntries(
     ofComments.map((path) => [

@@ -3,6 +3,7 @@
  */
 import {
   arrayOf,
+  boundedText,
   integer,
   matching,
   nonEmptyString,
@@ -64,11 +65,6 @@ const limits = section('Limits for clients of the HTTP server.', {
     'Seconds within which the body of a request must arrive, unless it is an upload, which has a minimum rate.',
   ),
   keepAliveTimeout: seconds(65, { min: null }, 'Seconds that an idle keep-alive connection stays open.'),
-  keepAliveInitialDelay: seconds(
-    60,
-    { min: null },
-    'Seconds without traffic after which TCP keep-alive probes a client; one that has vanished without closing its connection is disconnected some seconds later.',
-  ),
   maxConnections: count(10_000, 'Maximum number of client connections; another one is answered 503.'),
   maxConnectionsPerAddress: option(
     nullable(integer({ min: 1, max: 1_000_000 })),
@@ -84,11 +80,10 @@ const limits = section('Limits for clients of the HTTP server.', {
     100,
     'Maximum number of concurrent requests on a connection of HTTP/2. On one of HTTP/1.1, a client that sends more without waiting for responses is disconnected.',
   ),
-  maxHeadersCount: count(100, 'Maximum number of headers of a request.', 10_000),
   maxHeaderSize: option(
     integer({ min: 1024, max: 1_048_576 }),
     32_768,
-    'Maximum bytes of the request line and all headers of a request.',
+    'Maximum bytes of the request line and all headers of a request. A path with its query may have a quarter of it; a longer one is answered 414.',
   ),
 });
 
@@ -103,16 +98,16 @@ export const configurationSchema = section('The database, and the address to lis
     [],
     'Host names that requests may use in `Host`. On a loopback `host`, loopback names are always accepted and every other name must be listed; elsewhere an empty list accepts every name.',
   ),
+  name: option(
+    boundedText(63),
+    'pgway',
+    'The name of this gateway, which all of its instances have, and no other gateway with the same Redis, database or store of keys. It is the prefix of keys in Redis, the channel of messages between instances, and part of the encryption of cookies and tokens, which become invalid when it changes. Challenges (`realm`), MCP clients and traces show it.',
+  ),
   port: option(integer({ min: 0, max: 65_535 }), 8080, 'The port to listen on; 0: any free port.'),
   workers: option(
     nullable(union(integer({ min: 1, max: 1024 }), oneOf('auto'))),
     null,
     'The number of processes that serve requests; `auto`: one for each core. Null: `auto` in production, else 1, where production is `authentication.production`, or a `host` that is not a loopback address. They share the connections of `gateway.poolSize`, of which each needs two.',
-  ),
-  threadPoolSize: option(
-    nullable(integer({ min: 1, max: 1024 })),
-    null,
-    'The threads of a process for passwords, files, compression and look-ups of host names (`UV_THREADPOOL_SIZE` of Node.js), which has 4 of them. With it, requests are served in a worker process also if `workers` is 1: a running process cannot change its threads. Null: as the environment variable says.',
   ),
   shutdownDelay: seconds(
     0,

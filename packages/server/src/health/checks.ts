@@ -27,6 +27,9 @@ export interface WorkerCounts {
 }
 
 /** Runs the checks. The database is queried at most once a second. */
+/** The time that the database has to answer `select 1`, which fits into the default second of probes of Kubernetes. */
+const probeTimeoutMs = 1000;
+
 export class HealthChecks {
   readonly #configuration: Configuration;
   readonly #gateway: Gateway;
@@ -39,8 +42,7 @@ export class HealthChecks {
     this.#workers = workers;
     this.#configuration = configuration;
     this.#gateway = gateway;
-    const timeoutMs = configuration.health.timeout * 1000;
-    this.#probes = new DatabaseProbes(() => gateway.probeDatabases(timeoutMs));
+    this.#probes = new DatabaseProbes(() => gateway.probeDatabases(probeTimeoutMs));
   }
 
   /** @param isStopping whether the shutdown has begun */

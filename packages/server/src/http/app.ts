@@ -2,12 +2,13 @@
 import type { IncomingMessage } from 'node:http';
 import * as zlib from 'node:zlib';
 import { type Endpoint, type Gateway, Problem } from '@pgway/core';
-import { requestId } from '@pgway/core/internal';
+import { requestId, requestMethods } from '@pgway/core/internal';
 import { gatewayPlugin } from '@pgway/core/fastify';
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { hasCors } from '../config/schema/http.ts';
 import type { Configuration } from '../config/schema.ts';
+import { maxUriLength } from './fixed-limits.ts';
 import type { Handler } from './http-server.ts';
 import {
   type PathDocumentHandler,
@@ -58,7 +59,7 @@ export async function createApp(
     return503OnClosing: false,
     // No route has a schema. The default compilers would be loaded, which takes a tenth of the start.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    routerOptions: { maxParamLength: configuration.gateway.maxUriLength },
+    routerOptions: { maxParamLength: maxUriLength(configuration.limits) },
   });
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
@@ -153,14 +154,11 @@ async function addPlugins(app: FastifyInstance, configuration: Configuration): P
   if (compression.enabled) await addCompression(app, compression);
 }
 
+/** Smaller responses would hardly become smaller, or larger. */
+const minCompressedBytes = 1024;
+
 async function addCompression(app: FastifyInstance, compression: Configuration['compression']): Promise<void> {
-  const { encodings, minSize, mediaTypes } = compression;
-  if (encodings.includes('zstd') && !('createZstdCompress' in zlib)) {
-    throw new ConfigurationError([
-      'compression.encodings: zstd needs Node.js 22.15 or 23.8; remove it, or update Node.js',
-    ]);
-  }
-  const isCompressible = mediaTypeTest(mediaTypes);
+  const isCompressible = mediaTypeTest(compression.mediaTypes);
   app.addHook('onSend', (request, reply, payload, done) => {
     // The plugin compresses every type that can be compressed, unless the request has this header.
     if (!isCompressible(String(reply.getHeader('content-type') ?? ''))) request.headers['x-no-compression'] = 'true';
@@ -168,8 +166,8 @@ async function addCompression(app: FastifyInstance, compression: Configuration['
   });
   await app.register(import('@fastify/compress'), {
     global: true,
-    encodings: [...encodings],
-    threshold: minSize,
+    encodings: ['br', 'gzip'],
+    threshold: minCompressedBytes,
     customTypes: () => true,
     // The default of Brotli, 11, takes a hundred times as long for a tenth less.
     brotliOptions: { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } },
@@ -186,7 +184,7 @@ const preflightMaxAge = 600;
 
 /** @throws ConfigurationError */
 function corsOptions({ cors, crud }: Configuration) {
-  const { origins, methods, allowedHeaders, exposedHeaders, credentials } = cors;
+  const { origins, allowedHeaders, exposedHeaders, credentials } = cors;
   const isWildcard = origins.includes('*');
   if (isWildcard && credentials) {
     throw new ConfigurationError([
@@ -195,7 +193,7 @@ function corsOptions({ cors, crud }: Configuration) {
   }
   return {
     origin: isWildcard ? '*' : [...origins],
-    methods: [...methods],
+    methods: [...requestMethods],
     exposedHeaders: [...exposedHeaders, ...(crud.dialect === null ? [] : dialectHeaders)],
     credentials,
     maxAge: preflightMaxAge,

@@ -11,6 +11,7 @@ import { answerClientErrors } from './client-error.ts';
 import { limitConnections } from './connection-limits.ts';
 import { Connections } from './connections.ts';
 import { type HostCheck, hostCheck, sendMisdirected, tenantHostCheck } from './host-check.ts';
+import { keepAliveInitialDelayMs, maxHeadersCount } from './fixed-limits.ts';
 import { type Listen, listenHere, type Listener } from './listener.ts';
 import { LingeringResponse, responseClass } from './lingering-response.ts';
 import { applyBodyPolicy, isHttp2 } from './request-body.ts';
@@ -61,7 +62,7 @@ export async function listen(
   const handle = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     if (!isHttp2(request) && !connections.admit(request, response)) return;
     onRequest?.(request, response);
-    const refusal = findRefusal(request, limits.maxHeadersCount);
+    const refusal = findRefusal(request, maxHeadersCount);
     if (refusal !== null) return sendRefusal(response, refusal);
     if (serveHealth(request, response)) return;
     const name = request.headers.host ?? '';
@@ -78,7 +79,7 @@ export async function listen(
   server.on('request', (request: IncomingMessage, response: ServerResponse) => serve(request, response, false));
   // With the listener, Node does not send `100 Continue` itself.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => serve(request, response, true));
-  server.maxHeadersCount = limits.maxHeadersCount + 1;
+  server.maxHeadersCount = maxHeadersCount + 1;
   server.closeIdleConnections = () => connections.closeIdle();
   answerClientErrors(server, (socket) => connections.responses(socket));
   const http2 = tls?.http2 === true ? createHttp2Connections(limits, serve) : null;
@@ -157,7 +158,7 @@ export function httpOptions(limits: Configuration['limits']): ServerOptions {
     maxHeaderSize: limits.maxHeaderSize,
     connectionsCheckingInterval: 1000,
     keepAlive: true,
-    keepAliveInitialDelay: limits.keepAliveInitialDelay * 1000,
+    keepAliveInitialDelay: keepAliveInitialDelayMs,
   };
 }
 

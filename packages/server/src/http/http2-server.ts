@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, createServer, type Http2Session, type ServerHttp2Stream } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Configuration } from '../config/schema.ts';
+import { maxHeadersCount } from './fixed-limits.ts';
 import { lingerMs } from './linger.ts';
 import type { StallDetector } from './stall-detector.ts';
 import { Http2Request, Http2Response } from './http2-messages.ts';
@@ -44,7 +45,7 @@ export function createHttp2Connections(limits: Configuration['limits'], serve: S
     Http2ServerResponse: Http2Response,
     maxSessionInvalidFrames,
     maxSessionRejectedStreams,
-    maxHeaderListPairs: limits.maxHeadersCount + pseudoHeaders,
+    maxHeaderListPairs: maxHeadersCount + pseudoHeaders,
     settings: { maxConcurrentStreams: limits.maxConcurrentStreams, maxHeaderListSize: limits.maxHeaderSize },
   });
   const destroy = (session: Http2Session, code: number = constants.NGHTTP2_NO_ERROR): void => {

@@ -77,7 +77,7 @@ function checkAuthorization(configuration: Configuration, rules: readonly Access
       'staticFiles.authorize: no caller can sign in; enable an authentication scheme, such as cookie.enabled',
     );
   }
-  const page = loginPage === null ? null : parseStaticPath(loginPage, 'allow');
+  const page = loginPage === null ? null : parseStaticPath(loginPage);
   if (page !== null && rules.some(({ matches }) => matches(page.text))) {
     issues.push(
       `staticFiles.loginPage: ${JSON.stringify(loginPage)} is a path of staticFiles.authorize, and would redirect to itself; move it elsewhere`,
@@ -122,9 +122,9 @@ class StaticFiles {
   }
 
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const { gateway, rules, configuration } = this.#context;
+    const { gateway, rules } = this.#context;
     if (request.method !== 'GET' && request.method !== 'HEAD') return false;
-    const path = parseStaticPath(request.raw.url ?? '', configuration.staticFiles.dotFiles);
+    const path = parseStaticPath(request.raw.url ?? '');
     if (path === null) return false;
     try {
       return await this.#serve({ path, request, reply, access: new Access(rules, gateway, request) });

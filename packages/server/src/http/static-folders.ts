@@ -32,13 +32,14 @@ export type Located = StaticFile | 'folder' | null;
 /** Errors of paths that lead to no readable file. Names of requests may be too long or invalid for the file system. */
 const missing = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'ELOOP', 'EINVAL', 'EILSEQ']);
 
+/** The file that is served for a folder. */
+const index = 'index.html';
+
 export class StaticFolders {
   readonly #mounts: readonly Mount[];
-  readonly #options: StaticFilesOptions;
 
-  private constructor(mounts: readonly Mount[], options: StaticFilesOptions) {
+  private constructor(mounts: readonly Mount[]) {
     this.#mounts = mounts;
-    this.#options = options;
   }
 
   /** @throws ConfigurationError for folders that are missing, or that have files which must not be served */
@@ -55,10 +56,7 @@ export class StaticFolders {
       folder: resolve(workingDirectory, folder),
     }));
     // The longest path first.
-    return new StaticFolders(
-      mounts.toSorted((one, other) => other.segments.length - one.segments.length),
-      options,
-    );
+    return new StaticFolders(mounts.toSorted((one, other) => other.segments.length - one.segments.length));
   }
 
   /** Finds the file of a path, or the index of a folder. */
@@ -71,8 +69,7 @@ export class StaticFolders {
     if (found?.stats.isFile() === true) {
       return path.isFolder ? null : { ...found, root, name: names.join('/'), urlPath: path.text };
     }
-    const { index } = this.#options;
-    if (found?.stats.isDirectory() !== true || index === null) return null;
+    if (found?.stats.isDirectory() !== true) return null;
     const indexFile = await this.#read(root, [...names, index]);
     if (indexFile?.stats.isFile() !== true) return null;
     if (!path.isFolder) return 'folder';
@@ -94,7 +91,7 @@ export class StaticFolders {
   /** Returns the path without symbolic links; null when there is nothing, or when a link leads outside of the folder. */
   async resolve(root: string, path: string): Promise<string | null> {
     const realPath = await existing(realpath(path));
-    return realPath !== null && (this.#options.followSymlinks || isInside(root, realPath)) ? realPath : null;
+    return realPath !== null && isInside(root, realPath) ? realPath : null;
   }
 
   async #read(root: string, names: readonly string[]): Promise<Pick<StaticFile, 'realPath' | 'stats'> | null> {

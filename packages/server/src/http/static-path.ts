@@ -24,14 +24,14 @@ const forbidden = /[\0-\x1f\x7f/\\:]|[. ]$/;
  * Parses the target of a request (RFC 9112, section 3.2). Null for a path that no file may have: percent-encoding is decoded once, and what
  * would then be a separator or a dot segment is refused, not resolved.
  */
-export function parseStaticPath(target: string, dotFiles: 'deny' | 'allow'): StaticPath | null {
+export function parseStaticPath(target: string): StaticPath | null {
   const [, raw, query = ''] = /^(?:https?:\/\/[^/?#]*)?(\/[^?#]*)(\?[^#]*)?$/i.exec(target) ?? [];
   if (raw === undefined) return null;
   const parts = raw.slice(1).split('/');
   const isFolder = parts.at(-1) === '';
   if (isFolder) parts.pop();
   const segments = parts.map(decode);
-  const isAllowed = segments.every((segment, index) => isFileName(segment, index === 0, dotFiles));
+  const isAllowed = segments.every((segment, index) => isFileName(segment, index === 0));
   return isAllowed ? staticPath(segments as readonly string[], isFolder, query) : null;
 }
 
@@ -51,8 +51,8 @@ function decode(segment: string): string | null {
   }
 }
 
-function isFileName(segment: string | null, isFirst: boolean, dotFiles: 'deny' | 'allow'): segment is string {
+function isFileName(segment: string | null, isFirst: boolean): segment is string {
   if (segment === null || segment === '' || forbidden.test(segment)) return false;
-  // RFC 8615: certificates and security contacts are published there.
-  return dotFiles === 'allow' || !segment.startsWith('.') || (isFirst && segment === '.well-known');
+  // Such files often have secrets. RFC 8615: certificates and security contacts are published in the folder.
+  return !segment.startsWith('.') || (isFirst && segment === '.well-known');
 }

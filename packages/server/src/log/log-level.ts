@@ -55,3 +55,8 @@ const observationSources: Readonly<Record<Observation['kind'], LogSource>> = {
 export function sourceOf({ kind }: Observation): LogSource {
   return observationSources[kind];
 }
+
+/** Whether lines of the access log, which have the level `info`, can be written. */
+export function writesAccessLines({ access = 'info' }: SourceLevels): boolean {
+  return ranks[access] <= ranks.info;
+}

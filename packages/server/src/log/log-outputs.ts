@@ -76,6 +76,7 @@ export function createLogOutputs(configuration: Configuration, context: LogOutpu
   const requests = openQueue(
     {
       ...requestTracking,
+      connectionString: log.database.connectionString,
       path: 'requestTracking',
       name: 'request tracking',
       parameters: trackingParameters.length,

@@ -32,13 +32,13 @@ export function openMcpServer(
   gateway: Gateway,
   onError: RequestErrorListener,
 ): McpServer {
-  const { mcp } = configuration;
+  const { name, mcp } = configuration;
   const running = new RunningRequests();
   const findTools = toolCatalog(configuration);
   const refuseUnknownOrigin = originCheck(configuration);
-  const settings = { settings: mcp, version: version(), gateway };
+  const settings = { name, settings: mcp, version: version(), gateway };
   const respond = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<Response> => {
-    if (metadataPaths(mcp).includes(requestPath(incoming))) return metadataResponse(incoming, mcp);
+    if (metadataPaths(mcp).includes(requestPath(incoming))) return metadataResponse(incoming, configuration);
     const client = toGatewayRequest(incoming);
     // Without its cookies.
     const caller = deriveRequest(client, {});
@@ -151,11 +151,11 @@ function methodNotAllowed(allowed: string): Problem {
   return new Problem('method-not-allowed', { headers: ['allow', allowed] });
 }
 
-function metadataResponse({ method }: IncomingMessage, mcp: Configuration['mcp']): Response {
+function metadataResponse({ method }: IncomingMessage, { name, mcp }: Configuration): Response {
   if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD');
   // Clients that are web pages read it too; it is the same for every client.
   const headers = { 'content-type': 'application/json', 'access-control-allow-origin': '*' };
-  return new Response(method === 'HEAD' ? null : resourceMetadata(mcp), { headers });
+  return new Response(method === 'HEAD' ? null : resourceMetadata(mcp, name), { headers });
 }
 
 function problemResponse({ status, title, type, detail, headers: list }: Problem, mcp: Configuration['mcp']): Response {

@@ -19,7 +19,7 @@ function metadataUrl(resource: string): URL {
 }
 
 /** Returns the metadata document. */
-export function resourceMetadata({ name, resource, authorizationServers }: McpSettings): string {
+export function resourceMetadata({ resource, authorizationServers }: McpSettings, name: string): string {
   return JSON.stringify({
     resource,
     authorization_servers: authorizationServers,

@@ -15,6 +15,8 @@ import type { Configuration } from '../config/schema.ts';
 import { errorResult, toResult } from './result.ts';
 
 export interface ToolServerOptions {
+  /** The name of the gateway. */
+  readonly name: string;
   readonly settings: Configuration['mcp'];
   readonly version: string;
   /** Those that the caller may call, by name. */
@@ -27,15 +29,15 @@ export interface ToolServerOptions {
 
 /** Creates the server of one request. */
 export function createToolServer(options: ToolServerOptions, onError: (error: Error) => void): Server {
-  const { settings, version, tools, all } = options;
+  const { name, settings, version, tools, all } = options;
   const server = new Server(
-    { name: settings.name, version },
+    { name, version },
     {
       capabilities: { tools: {} },
       ...(settings.instructions === null ? {} : { instructions: settings.instructions }),
     },
   );
-  server.setRequestHandler('tools/list', ({ params }) => listTools(tools, params?.cursor, settings.pageSize));
+  server.setRequestHandler('tools/list', ({ params }) => listTools(tools, params?.cursor));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = all.find(({ name }) => name === params.name);
     if (tool === undefined) throw unknownTool(params.name);
@@ -60,7 +62,10 @@ function unknownTool(name: string): ProtocolError {
 }
 
 /** Returns the page after the tool that the cursor names. A reload between two pages leaves none out. */
-function listTools(tools: readonly McpTool[], cursor: string | undefined, pageSize: number): ListToolsResult {
+/** The maximum number of tools in one page of the list. */
+const pageSize = 100;
+
+function listTools(tools: readonly McpTool[], cursor: string | undefined): ListToolsResult {
   const after = cursor === undefined ? '' : Buffer.from(cursor, 'base64url').toString();
   if (cursor !== undefined && !/^[\w-]{1,64}$/.test(after)) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor must be that of an earlier page, unchanged');

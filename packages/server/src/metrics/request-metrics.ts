@@ -63,6 +63,9 @@ class RouteMetrics {
   }
 }
 
+/** The upper bounds of the buckets of histograms, in seconds. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
 export class RequestMetrics {
   readonly #perEndpoint: boolean;
   readonly #histograms: Histograms;
@@ -74,7 +77,7 @@ export class RequestMetrics {
   #ended = 0;
   #incomplete = 0;
 
-  constructor(registry: Registry, { perEndpoint, buckets }: MetricsConfiguration) {
+  constructor(registry: Registry, { perEndpoint }: MetricsConfiguration) {
     this.#perEndpoint = perEndpoint;
     const labels = ['method', 'route'];
     this.#defineCounters(registry, labels);

@@ -16,9 +16,9 @@ const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /** The path of the page; null: there is none. */
-export function signInPagePath({ externalSignIn, signInPage }: Configuration): string | null {
+export function signInPagePath({ externalSignIn }: Configuration): string | null {
   const { providers, path } = externalSignIn;
-  return signInPage.enabled && Object.keys(providers).length > 0 ? path : null;
+  return Object.keys(providers).length > 0 ? path : null;
 }
 
 /** Returns null when the page is not served. Endpoints at its path take precedence. */

@@ -36,6 +36,7 @@ export async function openCertificateStore(
   { tls }: Configuration,
   workingDirectory: string,
   log: RenewalLog,
+  checkIntervalMs = 5000,
 ): Promise<CertificateStore | null> {
   validateTls(tls);
   if (!isTls(tls)) return null;
@@ -52,7 +53,7 @@ export async function openCertificateStore(
         ? []
         : [`${problem}: clients reject it; replace the files, which needs no restart of the server`],
     watch: (renewed) =>
-      repeat(tls.reloadInterval * 1000, () =>
+      repeat(checkIntervalMs, () =>
         renewal.check(log, (certificate) => {
           renewed(certificate);
           current = certificate;

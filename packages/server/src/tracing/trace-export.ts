@@ -41,7 +41,7 @@ export interface TraceExport {
 
 /** @param report receives the first failure of the endpoint, and its recovery */
 export async function openTraceExport(
-  configuration: TracingConfiguration,
+  configuration: TracingConfiguration & { readonly name: string },
   report: (message: string) => void,
 ): Promise<TraceExport> {
   const counts: SpanCounts = { exported: 0, failed: 0 };
@@ -51,8 +51,8 @@ export async function openTraceExport(
     resource: defaultResource().merge(
       resourceFromAttributes({
         'service.version': version(),
+        'service.name': configuration.name,
         ...configuration.resourceAttributes,
-        'service.name': configuration.serviceName,
       }),
     ),
     sampler: createSampler(configuration),

@@ -15,8 +15,7 @@ import type { Configuration } from '../config/schema.ts';
 import type { Channel } from './channel.ts';
 import { type CompletedLogin, type RateLimitUse, toPrimary } from './topics.ts';
 
-type Settings = Pick<Configuration['authentication'], 'loginRateLimit' | 'hashRateLimit'> &
-  Pick<Configuration['rateLimits'], 'maxKeys'>;
+type Settings = Pick<Configuration['authentication'], 'loginRateLimit' | 'hashRateLimit'>;
 
 /** A permit that a worker has. */
 interface HeldPermit {
@@ -30,7 +29,7 @@ export class SharedLimits {
   #settings!: Settings;
   #logins!: LocalLoginRateLimiter;
   #hashes!: LocalRateLimiter;
-  #store!: RateLimitStore;
+  readonly #store: RateLimitStore = memoryRateLimits();
   /** The permits of concurrent requests that each worker has, by the permit of the worker. */
   readonly #permits = new Map<Channel, Map<string, HeldPermit>>();
 
@@ -39,13 +38,12 @@ export class SharedLimits {
   }
 
   /** Counters of limits that have changed start anew. */
-  configure({ authentication, rateLimits }: Configuration): void {
+  configure({ authentication }: Configuration): void {
     const { loginRateLimit, hashRateLimit } = authentication;
-    const settings: Settings = { loginRateLimit, hashRateLimit, maxKeys: rateLimits.maxKeys };
+    const settings: Settings = { loginRateLimit, hashRateLimit };
     const isSame = (name: keyof Settings): boolean => isDeepStrictEqual(settings[name], this.#settings?.[name]);
     if (!isSame('loginRateLimit')) this.#logins = loginRateLimiter(loginRateLimit);
     if (!isSame('hashRateLimit')) this.#hashes = rateLimiter(hashRateLimit);
-    if (!isSame('maxKeys')) this.#store = memoryRateLimits({ maxKeys: settings.maxKeys });
     this.#settings = settings;
   }
 

@@ -15,6 +15,7 @@ import {
   type StoredKey,
 } from '@pgway/core';
 import type { Configuration } from '../config/schema.ts';
+import { maxCacheEntries } from '../cache-limits.ts';
 import { workerBroadcast } from './broadcast.ts';
 import { type Channel, type ChannelError, ChannelFullError } from './channel.ts';
 import { MessageQueue } from './message-queue.ts';
@@ -188,7 +189,7 @@ function sharesCache({ gateway, redisCache }: Configuration): boolean {
 /** Creates a cache of this worker whose invalidations reach all workers before the response of the call. */
 function shareCache(channel: Channel, options: Configuration['gateway']): Cache {
   const cache = memoryCache({
-    maxEntries: options.maxCacheEntries,
+    maxEntries: maxCacheEntries(options),
     maxSize: options.maxCacheSize,
     pruneInterval: options.cachePruneIntervalMin * 60_000,
   });

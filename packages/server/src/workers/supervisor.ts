@@ -165,7 +165,7 @@ export class Supervisor {
   /** @throws WorkerStartError, WorkerCrash */
   async #launch(plan: WorkersPlan, worker: number, announces: boolean): Promise<Member> {
     if (this.#stop.signal.aborted) throw new WorkerCrash('the server stops');
-    const handle = this.#options.spawn(plan.startOf(worker, announces).configuration);
+    const handle = this.#options.spawn();
     const member: Member = { worker, plan, handle, state: 'starting', runningSince: 0, missedPings: 0 };
     this.#members.add(member);
     this.#options.shared.add(handle.channel);

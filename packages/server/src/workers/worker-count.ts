@@ -6,7 +6,7 @@ import { isProduction } from '../authentication-options.ts';
 const minPoolSize = 2;
 
 export interface WorkerCount {
-  /** 1: the server runs in this process, unless `threadPoolSize` needs another one. */
+  /** 1: the server runs in this process. */
   readonly count: number;
   /** Why there are fewer than configured; null: there are not. */
   readonly warning: string | null;
@@ -41,15 +41,10 @@ function wantedWorkers(configuration: Configuration, cores: number): number {
 /** Returns the configuration of one of the workers: its share of the limits that are totals. The pool divides itself. */
 export function workerConfiguration(configuration: Configuration, workers: number): Configuration {
   const share = (total: number): number => Math.ceil(total / workers);
-  const { limits, events, gateway } = configuration;
+  const { limits, gateway } = configuration;
   return {
     ...configuration,
     limits: { ...limits, maxConnections: share(limits.maxConnections) },
-    events: { ...events, maxStreams: share(events.maxStreams) },
-    gateway: {
-      ...gateway,
-      maxCacheEntries: share(gateway.maxCacheEntries),
-      maxCacheSize: share(gateway.maxCacheSize),
-    },
+    gateway: { ...gateway, maxCacheSize: share(gateway.maxCacheSize) },
   };
 }

@@ -3,7 +3,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { ProcessContext } from '../process-context.ts';
-import type { Configuration } from '../config/schema.ts';
 import { workerProgram } from '../package-files.ts';
 import { Channel } from './channel.ts';
 import { WorkerCrash } from './worker-errors.ts';
@@ -16,21 +15,17 @@ export interface WorkerHandle {
   kill(): void;
 }
 
-/** Starts a worker with the settings that its process needs before it runs. */
-export type SpawnWorker = (configuration: Pick<Configuration, 'threadPoolSize'>) => WorkerHandle;
+export type SpawnWorker = () => WorkerHandle;
 
 /**
  * Returns a function that starts a process without arguments: those of this process may have secrets. The function throws a `WorkerCrash`
  * when this process has too many open files.
  */
 export function workerSpawner({ stdout, stderr }: Pick<ProcessContext, 'stdout' | 'stderr'>): SpawnWorker {
-  return ({ threadPoolSize }) => {
-    // Node.js reads the variable before it runs a program.
-    const threads = threadPoolSize === null ? {} : { UV_THREADPOOL_SIZE: String(threadPoolSize) };
+  return () => {
     const child = fork(workerProgram, [], {
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: { ...process.env, ...threads },
     });
     // A message to a process that has just exited; `close` follows.
     child.on('error', () => undefined);

@@ -1,17 +1,12 @@
 /** The connections of a worker: the primary process accepts them. */
 import type { Server, Socket } from 'node:net';
+import { keepAliveInitialDelayMs } from '../http/fixed-limits.ts';
 import { type Listen, ListenError } from '../http/listener.ts';
 import type { Channel } from './channel.ts';
 import { answerTimeouts, type ListenAnswer, type ListenQuestion, toPrimary, toWorker } from './topics.ts';
 
-interface ConnectionLimits {
-  readonly maxConnections: number;
-  /** Seconds. */
-  readonly keepAliveInitialDelay: number;
-}
-
 /** Returns a function that has the primary process listen for the servers of this worker. */
-export function listenThroughPrimary(channel: Channel, limits: ConnectionLimits): Listen {
+export function listenThroughPrimary(channel: Channel, limits: { readonly maxConnections: number }): Listen {
   /** By the number of the listener. */
   const servers = new Map<number, (socket: Socket) => void>();
   channel.handle<number>(toWorker.connection, (listener, socket) => {
@@ -35,7 +30,7 @@ export function listenThroughPrimary(channel: Channel, limits: ConnectionLimits)
         open.delete(socket);
         if (open.size === 0) ended?.();
       });
-      begin(server, socket, limits);
+      begin(server, socket);
     });
     // Begins the checks of `headersTimeout`.
     server.emit('listening');
@@ -54,9 +49,9 @@ export function listenThroughPrimary(channel: Channel, limits: ConnectionLimits)
 }
 
 /** Passes a connection to the server with the settings of a server that listens itself. */
-function begin(server: Server, socket: Socket, { keepAliveInitialDelay }: ConnectionLimits): void {
+function begin(server: Server, socket: Socket): void {
   socket.allowHalfOpen = (server as Server & { readonly allowHalfOpen: boolean }).allowHalfOpen;
   socket.setNoDelay(true);
-  socket.setKeepAlive(true, keepAliveInitialDelay * 1000);
+  socket.setKeepAlive(true, keepAliveInitialDelayMs);
   server.emit('connection', socket);
 }

@@ -127,7 +127,7 @@ describe('pgway generate', () => {
         commentHeader: 'full',
         createSeparateTypeFile: false,
       },
-      httpFile: { folder: '.', fileMode: 'schema' },
+      httpFile: { folder: '.', namePattern: '{0}_{1}' },
       gateway: { urlPathPrefix: '/v1' },
     });
     expect((await generate('--port=9000'))[0]).toBe(0);

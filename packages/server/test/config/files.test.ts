@@ -83,16 +83,20 @@ describe('several files', () => {
         files: {
           'a.json': {
             health: { enabled: false },
-            events: { replayBytes: 1 },
+            events: { replayBytes: 1, broadcastChannel: 'shop' },
+            jwt: { publicKey: 'x' },
             uploadOptions: { defaultUploadHandlerOptions: { csv: { checkFormat: false } } },
           },
         },
-        arguments: ['a.json', '--cors.enabled'],
+        arguments: ['a.json', '--cors.enabled', '--httpFile.option=both'],
       }),
     ).toEqual([
       '--cors.enabled: unknown option; list the origins in cors.origins, or remove cors to turn it off',
+      '--httpFile.option: unknown option; set httpFile.folder to write files, and httpFile.path to serve them',
       'health.enabled: unknown option; remove it, or set health.path to null to turn health checks off (in a.json:1)',
       'events.replayBytes: unknown option; remove it; the server has one value for it (in a.json:1)',
+      'events.broadcastChannel: unknown option; set name, which all uses of the name of the gateway share (in a.json:1)',
+      'jwt.publicKey: unknown option; list it in jwt.keys, as in [{ "pem": "…" }] (in a.json:1)',
       'uploadOptions.defaultUploadHandlerOptions.csv.checkFormat: unknown option; set check_format in the comments of upload endpoints (in a.json:1)',
     ]);
     expect((await load({ environment: { PGWAY_METRICS_ENABLED: 'true' } })).warnings).toEqual([
@@ -295,7 +299,7 @@ describe('contradictions are reported at once', () => {
       'crud.listingLimits.defaultLimit: 20 exceeds crud.listingLimits.maxLimit, 10; lower it, or raise maxLimit',
       'events.redisUrl: missing; events.broadcast redis needs it',
       'authentication.databaseRole.anonymous has no effect without a claim; set authentication.databaseRole.claim',
-      'jwt: set jwks.url, secret, publicKey, keys or signingKey',
+      'jwt: set jwks.url, secret, keys or signingKey',
       'jwt.signWithSecret: set jwt.secret',
       'jwt.issuer: missing; set it, or authentication.production to false for development',
       'jwt.audience: missing; set it, or authentication.production to false for development',

@@ -325,7 +325,6 @@ describe('all issues are reported at once, with their places', () => {
       'dataProtection.secret',
       'dataProtection.previousSecrets',
       'log.database.connectionString',
-      'requestTracking.connectionString',
       'tls.passphrase',
       'metrics.token',
       'tracing.endpoint',

@@ -224,14 +224,27 @@ describe.each(['legacy', 'auto'] as const)('a client with version negotiation %s
     await expect(call).rejects.toThrow(/abort/i);
     await expect.poll(sleeping).toBe(0);
   });
+});
 
-  test('gets the pages of a long list', async () => {
-    const { connect, post } = await serveMcp(gateway, { pageSize: 2 });
-    const client = await connect(null, mode);
+describe('more tools than a page has', () => {
+  const many = useGateway(`do $do$ begin
+    for number in 1..101 loop
+      execute format($$
+        create function tool_%1$s() returns int language sql stable as 'select %1$s';
+        comment on function tool_%1$s is 'HTTP GET
+        mcp';
+      $$, to_char(number, 'FM000'));
+    end loop;
+  end $do$`);
+
+  test('are in several pages', async () => {
+    const { connect, post } = await serveMcp(many);
+    const client = await connect(null);
     const first = await client.request({ method: 'tools/list', params: {} });
     const { tools, nextCursor } = first as { tools: { name: string }[]; nextCursor?: string };
-    expect(tools.map(({ name }) => name)).toEqual(['all_books', 'book']);
-    expect(nextCursor).toBeDefined();
+    expect([tools.length, tools.at(-1)!.name]).toEqual([100, 'tool_100']);
+    const second = await client.request({ method: 'tools/list', params: { cursor: nextCursor } });
+    expect((second as { tools: { name: string }[] }).tools.map(({ name }) => name)).toEqual(['tool_101']);
     const wrong = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { cursor: '!!' } });
     expect(await wrong.text()).toContain('The cursor must be that of an earlier page');
   });

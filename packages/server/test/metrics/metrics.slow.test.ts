@@ -20,7 +20,7 @@ if (promtool === null) console.warn('SKIPPED: there is no promtool on this machi
 
 async function serve(): Promise<number> {
   const configuration = { port: 0, connectionString: database.connectionString, metrics: { path: '/metrics' } };
-  const settings = { ...configuration, log: { access: { enabled: false } } };
+  const settings = { ...configuration, log: { levels: { access: 'silent' } } };
   const { port } = await runServer(await folderWith({ 'pgway.json': settings }));
   return port;
 }

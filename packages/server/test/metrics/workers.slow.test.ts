@@ -16,7 +16,7 @@ describe('metrics of workers', () => {
   test('are added up, whichever worker answers, and keep the counts of a worker that has exited', async () => {
     const server = await startWorkers({
       connectionString: database.connectionString,
-      log: { format: 'json', access: { enabled: false } },
+      log: { format: 'json', levels: { access: 'silent' } },
       metrics: { path: '/metrics' },
     });
     for (let count = 0; count < 20; count++) expect((await server.send('GET /api/hello')).status).toBe(200);

@@ -102,11 +102,9 @@ describe('the sign-in page', () => {
     expect([body.includes('<form'), body.includes('<script')]).toEqual([false, false]);
   });
 
-  test('is not served when it is off, and without providers', async () => {
-    for (const sections of [{ signInPage: { enabled: false } }, { externalSignIn: {} }]) {
-      const port = await serve(sections);
-      expect((await get(port, '/signin')).status).toBe(404);
-    }
+  test('is not served without providers', async () => {
+    const port = await serve({ externalSignIn: {} });
+    expect((await get(port, '/signin')).status).toBe(404);
   });
 
   test('its path and those of the routes can be others', async () => {

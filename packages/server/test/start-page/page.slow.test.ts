@@ -63,7 +63,7 @@ const startPage = useStartPage(() => database.connectionString, {
   bearer: { enabled: true },
   authentication: { antiforgeryPath: '/api/antiforgery' },
   openApi: { path: '/openapi.json', docsPath: '/docs' },
-  httpFile: { option: 'endpoint', path: '/api.http' },
+  httpFile: { path: '/api.http' },
 });
 
 describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)', () => {

@@ -352,11 +352,11 @@ describe('limits', () => {
   });
 
   test('the number of headers', async () => {
-    const session = open(await serve({ limits: { maxHeadersCount: 10 } }));
+    const session = open(await serve());
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'a']));
-    expect((await get(session, '/api/hello', fields(10)).closed)[0]).toBe(200);
-    expect((await get(session, '/api/hello', fields(11)).closed).slice(0, 1)).toEqual([undefined]);
+    expect((await get(session, '/api/hello', fields(100)).closed)[0]).toBe(200);
+    expect((await get(session, '/api/hello', fields(101)).closed).slice(0, 1)).toEqual([undefined]);
     expect((await get(session, '/api/hello').closed)[0]).toBe(200);
   });
 

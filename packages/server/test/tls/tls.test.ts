@@ -59,14 +59,14 @@ async function serve(
   const certificate = await createCertificate(options);
   const folder = await folderOf(certificate);
   if ('pfx' in tls) await writePfx(folder, 'secret');
-  const configuration = parseConfiguration({ ...base, ...sections, tls: { reloadInterval: 0.02, ...tls } });
+  const configuration = parseConfiguration({ ...base, ...sections, tls });
   const log: string[] = [];
   const lines = {
     info: (line: string) => void log.push(`info ${line}`),
     error: (line: string) => void log.push(`error ${line}`),
   };
   const app = await createApp(configuration, gateway);
-  const store = await openCertificateStore(configuration, folder, lines);
+  const store = await openCertificateStore(configuration, folder, lines, 20);
   const servers = await listenWithTls(configuration, app.handle, { certificates: store });
   onTestFinished(async () => {
     await servers.stop(0, AbortSignal.abort());

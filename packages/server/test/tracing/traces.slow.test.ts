@@ -17,7 +17,7 @@ async function serve(endpoint: string): Promise<RunningServer> {
   const configuration = {
     port: 0,
     connectionString: database.connectionString,
-    log: { format: 'json', access: { enabled: false } },
+    log: { format: 'json', levels: { access: 'silent' } },
     metrics: { path: '/metrics' },
     tracing: { endpoint },
   };

@@ -450,11 +450,14 @@ test('HTTP/2, also when the client closes its connection during a call', async (
 test('traces as protobuf, with headers', async () => {
   const collector = await startCollector();
   const headers = { authorization: 'Bearer geheim' };
-  const { url, streams, stop } = await serve(collector, {
-    protocol: 'http/protobuf',
-    headers,
-    serviceName: 'shop-api',
-  });
+  const { url, streams, stop } = await serve(
+    collector,
+    {
+      protocol: 'http/protobuf',
+      headers,
+    },
+    { name: 'shop-api' },
+  );
   await send(url, '/api/shown');
   await stop();
   const [{ body, headers: sent }] = collector.requests as [Collector['requests'][number]];
@@ -483,8 +486,8 @@ describe('the variables of OpenTelemetry', () => {
       OTEL_SERVICE_NAME: 'shop',
       OTEL_RESOURCE_ATTRIBUTES: 'a=1,b=2',
       OTEL_TRACES_SAMPLER: 'traceidratio',
-      OTEL_TRACES_SAMPLER_ARG: '.25',
-      PGWAY_TRACING_SERVICE_NAME: 'books',
+      OTEL_TRACES_SAMPLER_ARG: '.5',
+      PGWAY_TRACING_SAMPLE_RATIO: '0.25',
     };
     const { configuration, origins } = await load({
       environment,
@@ -494,8 +497,7 @@ describe('the variables of OpenTelemetry', () => {
       endpoint: 'http://collector:4318/v1/traces',
       protocol: 'http/json',
       headers: { 'api-key': 'a b', other: 'c=d' },
-      serviceName: 'books',
-      resourceAttributes: { a: '1', b: '2' },
+      resourceAttributes: { a: '1', b: '2', 'service.name': 'shop' },
       sampler: 'traceidratio',
       sampleRatio: 0.25,
       trustParent: true,

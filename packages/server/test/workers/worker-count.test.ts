@@ -42,15 +42,12 @@ test('totals are divided among the workers', async () => {
     files: {
       'pgway.json': {
         limits: { maxConnections: 1000 },
-        events: { maxStreams: 5 },
-        gateway: { maxCacheEntries: 7, maxCacheSize: 3000 },
+        gateway: { maxCacheSize: 3000 },
       },
     },
   });
-  const { limits, events, gateway } = workerConfiguration(configuration, 3);
-  expect([limits.maxConnections, events.maxStreams, gateway.maxCacheEntries, gateway.maxCacheSize]).toEqual([
-    334, 2, 3, 1000,
-  ]);
+  const { limits, gateway } = workerConfiguration(configuration, 3);
+  expect([limits.maxConnections, gateway.maxCacheSize]).toEqual([334, 1000]);
 });
 
 test('a reload keeps the settings of the primary process, and names them', async () => {

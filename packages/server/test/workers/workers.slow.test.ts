@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -497,7 +497,7 @@ describe('SIGHUP', () => {
     const slow = server.send('GET /api/slow');
     await load.responses(200);
     const before = await server.workers();
-    await write(server, { gateway: { requestIdHeader: false }, limits: { keepAliveTimeout: 5 }, workers: 3 });
+    await write(server, { securityHeaders: { enabled: true }, limits: { keepAliveTimeout: 5 }, workers: 3 });
     server.program.child.kill('SIGHUP');
     await server.logged('the new workers have taken over');
     await load.responses(500);
@@ -506,7 +506,7 @@ describe('SIGHUP', () => {
     const { statuses, errors } = await load.stop();
     expect([Object.keys(statuses), errors]).toEqual([['200'], []]);
     expect((await slow).body).toBe('slow');
-    expect((await server.send('GET /api/hello')).headers['x-request-id']).toBeUndefined();
+    expect((await server.send('GET /api/hello')).headers['x-frame-options']).toBe('DENY');
     expect(await server.workers()).toHaveLength(3);
     expect(server.program.text.stdout).not.toContain('unexpectedly');
     server.program.child.kill('SIGTERM');
@@ -591,9 +591,9 @@ test('a process that has too many open files says so, and starts a worker when i
     const spawn = workerSpawner(process);
     const files = [];
     try { for (;;) files.push(openSync('/dev/null')); } catch {}
-    try { spawn({ threadPoolSize: null }); } catch (error) { console.log(error.name, error.message); }
+    try { spawn(); } catch (error) { console.log(error.name, error.message); }
     for (const file of files) closeSync(file);
-    const worker = spawn({ threadPoolSize: null });
+    const worker = spawn();
     worker.exited.then((reason) => { console.log(reason); process.exit(); });
     worker.kill();
   `;
@@ -631,21 +631,6 @@ describe('SIGTERM', () => {
     expect(await server.program.ended).toBe(0);
     expect(await untilNone(() => Promise.resolve(workers.filter((pid) => isRunning(pid))))).toEqual([]);
   });
-});
-
-test('threadPoolSize: the threads of each process, also of the only one', async () => {
-  const server = await startWorkers({
-    connectionString: database.connectionString,
-    workers: 1,
-    threadPoolSize: 40,
-    cookie: { enabled: true },
-  });
-  // Passwords are verified in the pool, whose threads start with its first work.
-  const body = { user: 'ada', password: 'wrong' };
-  expect((await server.send('POST /api/login', { headers: ownPage, body })).status).toBe(404);
-  const workers = await server.workers();
-  const threads = await Promise.all(workers.map(async (pid) => (await readdir(`/proc/${pid}/task`)).length));
-  expect(threads).toEqual([expect.toSatisfy((count: number) => count > 40)]);
 });
 
 interface OpenStream {

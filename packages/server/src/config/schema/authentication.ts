@@ -21,7 +21,7 @@ import { fileOptions, section, changed } from './section.ts';
 const library = authenticationOptions.options;
 
 const authentication = section('Authentication: logins, and what routines receive about the caller.', {
-  ...fileOptions(authenticationOptions, 'cookie', 'bearer', 'jwt', 'basic', 'dataProtection', 'sessions'),
+  ...fileOptions(authenticationOptions, 'cookie', 'bearer', 'jwt', 'basic', 'dataProtection', 'sessions', 'realm'),
   databaseRole: section(databaseRoleOptions.description, {
     ...fileOptions(databaseRoleOptions),
     claim: optionalText('The claim that names the database role; null: calls run under the role of the connection.'),
@@ -53,17 +53,16 @@ const bearer = section(bearerOptions.description, {
 
 const jwt = section(jwtOptions.description, {
   enabled: flag(false, 'Accepts signed tokens (JWT).'),
-  ...fileOptions(jwtOptions, 'name', 'userIdClaim', 'userNameClaim', 'production', 'versions'),
+  ...fileOptions(jwtOptions, 'name', 'clockTolerance', 'userIdClaim', 'userNameClaim', 'production', 'versions'),
   jwks: section('The public keys of an issuer.', {
     ...fileOptions(jwksOptions, 'timeout', 'cooldown', 'cacheMaxAge'),
     url: optionalText(jwksOptions.options.url.description),
   }),
   secret: optionalSecret('Instead of `jwks.url`: the secret of HS256, at least 32 bytes.'),
-  publicKey: optionalText('Instead of `jwks.url`: a public key or certificate (PEM).'),
   keys: option(
     hidden(jwtOptions.options.keys),
     [],
-    'Further keys that verify tokens, such as the previous ones during a rotation, each with `secret`, `pem` or `jwk`, and perhaps an `id`: `[{ "id": "2026", "secret": "…" }, { "pem": "…" }]`.',
+    'Keys that verify tokens, instead of `jwks.url` or beside it, such as public keys and certificates, and the previous ones during a rotation, each with `secret`, `pem` or `jwk`, and perhaps an `id`: `[{ "id": "2026", "secret": "…" }, { "pem": "…" }]`.',
   ),
   signingKey: optionalSecret('A private key (PEM) that signs the tokens of logins.'),
   signWithSecret: flag(false, 'Signs the tokens of logins with `secret`.'),
@@ -83,24 +82,21 @@ const sessions = section('A session table, shared by all instances. Set the firs
   endCommand: optionalText(sessionOptions.options.endCommand.description),
 });
 
-const dataProtection = section(dataProtectionOptions.description, fileOptions(dataProtectionOptions, 'keyLifetime'));
+const dataProtection = section(
+  dataProtectionOptions.description,
+  fileOptions(dataProtectionOptions, 'application', 'algorithm', 'keyLifetime'),
+);
 
 const externalSignIn = section(
   'Sign-in with Google, GitHub and other OpenID Connect and OAuth 2 providers, enabled by `providers`.',
   {
-    ...fileOptions(externalSignInOptions, 'timeout', 'lifetime'),
+    ...fileOptions(externalSignInOptions, 'timeout', 'lifetime', 'signOutPath'),
+    path: changed(externalSignInOptions.options.path, {
+      description:
+        'The path of the sign-in routes and the sign-in page. Beside it is the path that signs out, at the provider too: `/signout`, or `/auth/signout` for `/auth/signin`.',
+    }),
     providers: changed(externalSignInOptions.options.providers, { default: {} }),
     loginCommand: optionalText(externalSignInOptions.options.loginCommand.description),
-  },
-);
-
-const signInPage = section(
-  'The sign-in page, with a button for each provider of `externalSignIn`, and a form if there is a login routine with user and password.',
-  {
-    enabled: flag(
-      true,
-      'Serves the page at `externalSignIn.path`, if there are providers. An endpoint at that path takes precedence.',
-    ),
   },
 );
 
@@ -114,5 +110,4 @@ export const authenticationSections = {
   dataProtection,
   sessions,
   externalSignIn,
-  signInPage,
 };

@@ -27,9 +27,9 @@ export const gatewaySection = section('Which routines become endpoints, and how 
     'connectionLifetime',
     'connectionIdleLifetime',
   ),
-  ...fileOptions(generalOptions, 'readDefinitions', 'observeRequests'),
-  ...fileOptions(batchOptions),
-  ...fileOptions(cacheOptions, 'maxCacheableRows'),
+  ...fileOptions(generalOptions, 'readDefinitions', 'observeRequests', 'requestIdHeader', 'maxUriLength'),
+  ...fileOptions(batchOptions, 'maxBatchResponseSize'),
+  ...fileOptions(cacheOptions, 'maxCacheableRows', 'maxCacheEntries'),
   ...fileOptions(logOptions),
   // In the library a function.
   nameConverter: option(
@@ -37,11 +37,6 @@ export const gatewaySection = section('Which routines become endpoints, and how 
     'camelCase',
     'Names of parameters and columns in requests and responses: `customer_id` as `customerId`, or unchanged.',
   ),
-  // Log lines of the server have the id.
-  requestIdHeader: changed(general.requestIdHeader, {
-    default: true,
-    description: `${general.requestIdHeader.description} False by default in the library.`,
-  }),
   traceContext: option(
     nullable(general.traceContext),
     null,

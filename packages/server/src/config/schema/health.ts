@@ -1,5 +1,4 @@
 import { arrayOf, matching, nullable, oneOf, option } from '@pgway/core/internal';
-import { seconds } from './fields.ts';
 import { section } from './section.ts';
 
 export const healthChecks = [
@@ -30,10 +29,5 @@ export const healthSection = section('Health checks.', {
     arrayOf(oneOf(...healthChecks)),
     ['database', 'connections', 'pool', 'cache', 'broadcast'],
     'The checks without which the server is not ready: `database`; `connections`, the named ones; `replicas`, if no read replica gets calls; `pool`, whose queue is full; `catalog`, whose last refresh failed; `cache`, `broadcast` and `rateLimits`, if the configuration shares them; `workers`, of which one does not run. The others only change the summary to `degraded`.',
-  ),
-  timeout: seconds(
-    1,
-    { min: 0.1, max: 60 },
-    'Seconds that the database has to answer `select 1`. The result is reused for a second.',
   ),
 });

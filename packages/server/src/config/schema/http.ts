@@ -1,14 +1,4 @@
-import {
-  arrayOf,
-  checked,
-  integer,
-  matching,
-  nullable,
-  oneOf,
-  option,
-  string,
-  requestMethods,
-} from '@pgway/core/internal';
+import { arrayOf, integer, matching, nullable, oneOf, option, string } from '@pgway/core/internal';
 import { flag, optionalText, textList } from './fields.ts';
 import { section, type SectionValues } from './section.ts';
 
@@ -24,7 +14,6 @@ export const corsSection = section('Cross-origin resource sharing (CORS).', {
     [],
     'The origins whose pages may read responses, such as `https://app.example.org`; `*` for all, without credentials. They may also send requests that change data. Empty: none.',
   ),
-  methods: textList(requestMethods, 'The methods that these pages may use.'),
   allowedHeaders: option(
     nullable(arrayOf(string)),
     null,
@@ -43,18 +32,9 @@ export function hasCors({ origins }: SectionValues<typeof corsSection>): boolean
 }
 
 export const compressionSection = section('Compression of responses.', {
-  enabled: flag(false, 'Compresses responses, if the client accepts it. Event streams are never compressed.'),
-  encodings: option(
-    checked(arrayOf(oneOf('br', 'gzip', 'deflate', 'zstd')), (encodings) =>
-      encodings.length === 0 ? 'is empty; name a coding, or set enabled to false' : null,
-    ),
-    ['br', 'gzip'],
-    'The content codings in order of preference; `zstd` needs Node.js 22.15.',
-  ),
-  minSize: option(
-    integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
-    1024,
-    'Bytes below which a response is not compressed.',
+  enabled: flag(
+    false,
+    'Compresses responses with Brotli or gzip, if the client accepts it. Event streams are never compressed.',
   ),
   mediaTypes: textList(
     [
@@ -65,7 +45,7 @@ export const compressionSection = section('Compression of responses.', {
       'image/svg+xml',
       'text/*',
     ],
-    'The media types that are compressed, with `*` for any text.',
+    'The media types that are compressed, with `*` for any text. Responses of less than 1 KiB are not compressed.',
   ),
 });
 

@@ -17,7 +17,6 @@ import {
   tenantOptions,
   uploadOptions,
 } from '@pgway/core/internal';
-import { excelUploadOptions } from '@pgway/excel/internal';
 import { httpFileOptions, openApiOptions, typescriptClientOptions } from '@pgway/generators/internal';
 import { databaseTypesOptions, postgrestOptions } from '@pgway/postgrest/internal';
 import { redisCacheOptions, redisRateLimitsOptions } from '@pgway/redis/internal';
@@ -53,10 +52,16 @@ export const tenantSection = section(tenantOptions.description, {
 });
 
 export const eventsSection = section(eventsOptions.description, {
-  ...fileOptions(eventsOptions, 'maxQueuedBytes', 'replayEvents', 'replaySeconds', 'replayBytes'),
-  maxStreams: changed(eventsOptions.options.maxStreams, {
-    description: `${eventsOptions.options.maxStreams.description} \`limits.maxConnections\` counts them too.`,
-  }),
+  ...fileOptions(
+    eventsOptions,
+    'maxStreams',
+    'maxQueuedBytes',
+    'replayEvents',
+    'replaySeconds',
+    'replayBytes',
+    'customServerSentEventsResponseHeaders',
+    'broadcastChannel',
+  ),
   broadcast: option(
     oneOf('local', 'postgres', 'redis'),
     'local',
@@ -74,20 +79,20 @@ export const idempotencySection = section(
 
 export const rateLimitsSection = section(
   'Rate limits of endpoints. With several instances, `redisRateLimits` makes them count together.',
-  fileOptions(rateLimitsOptions),
+  fileOptions(rateLimitsOptions, 'maxKeys'),
   rateLimitsOptions.check,
 );
 
 export const redisCacheSection = section(
   'The response cache in Redis or Valkey; `gateway.cacheEnabled` and the other settings of the cache are in `gateway`.',
   {
-    ...fileOptions(redisCacheOptions, 'timeout', 'maxAge'),
+    ...fileOptions(redisCacheOptions, 'prefix', 'timeout', 'maxAge'),
     url: optionalSecret(`${redisCacheOptions.options.url.description} Null: responses are cached in memory.`),
   },
 );
 
 export const redisRateLimitsSection = section('The rate limits in Redis or Valkey.', {
-  ...fileOptions(redisRateLimitsOptions, 'lease'),
+  ...fileOptions(redisRateLimitsOptions, 'prefix', 'timeout', 'lease'),
   url: optionalSecret(`${redisRateLimitsOptions.options.url.description} Null: requests are counted in memory.`),
 });
 
@@ -104,7 +109,7 @@ const handlerOptions = fileOptions(
 const handlers = oneOf('large_object', 'file_system', 'csv', 'excel');
 
 export const uploadsSection = section('File uploads: endpoints with `upload` in their comment.', {
-  ...fileOptions(uploadOptions, 'maxParts', 'uploadQueueTimeout'),
+  ...fileOptions(uploadOptions, 'maxParts', 'minUploadRate', 'maxUploadConnections', 'uploadQueueTimeout'),
   uploadHandlers: option(
     arrayOf(handlers),
     ['large_object', 'file_system', 'csv', 'excel'],
@@ -122,17 +127,20 @@ export const uploadsSection = section('File uploads: endpoints with `upload` in 
       fileOptions(fileSystemUploadOptions, 'file', 'createPath'),
     ),
     csv: section(csvUploadOptions.description, { delimiters: csvUploadOptions.options.delimiters }),
-    excel: section(excelUploadOptions.description, { maxRows: excelUploadOptions.options.maxRows }),
   }),
 });
 
 export const typescriptClientSection = section(
   'The typed client that `pgway generate` writes.',
-  fileOptions(typescriptClientOptions, 'host', 'urlPathPrefix'),
+  fileOptions(typescriptClientOptions, 'host', 'urlPathPrefix', 'batchPath', 'xsrfTokenHeaderName'),
 );
 
 export const httpFileSection = section('Request files (`.http`) for the REST clients of editors.', {
-  ...fileOptions(httpFileOptions, 'host', 'databaseName'),
+  ...fileOptions(httpFileOptions, 'option', 'host', 'databaseName', 'fileMode', 'commentHeaderIncludeComments'),
+  namePattern: changed(httpFileOptions.options.namePattern, {
+    default: '{0}',
+    description: `${httpFileOptions.options.namePattern.description} With \`{1}\`, there is one file for each schema.`,
+  }),
   path: optionalPath(
     'The path where the server serves the file; with one file per schema, `<path>/<name>.http`. Null: not served.',
   ),
@@ -141,7 +149,7 @@ export const httpFileSection = section('Request files (`.http`) for the REST cli
 export const databaseTypesSection = section(databaseTypesOptions.description, fileOptions(databaseTypesOptions));
 
 export const openApiSection = section('The OpenAPI 3.1 document.', {
-  ...fileOptions(openApiOptions, 'urlPathPrefix', 'batchPath'),
+  ...fileOptions(openApiOptions, 'urlPathPrefix', 'batchPath', 'useRoutineNameInsteadOfEndpoint'),
   path: optionalPath('The path where the server serves the document, as in `/openapi.json`. Null: not served.'),
   docsPath: optionalPath(
     'The path where the server serves the API docs as an HTML page, as in `/docs`. Null: not served.',

@@ -1,5 +1,5 @@
 import { integer, mapOf, nullable, oneOf, option } from '@pgway/core/internal';
-import { count, flag, optionalSecret, optionalText, optionalTextList } from './fields.ts';
+import { count, optionalSecret, optionalText, optionalTextList } from './fields.ts';
 import { section } from './section.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -53,9 +53,8 @@ function sourceLines(): string {
 }
 
 const access = section(
-  'The access log: method, path, status, duration, database time, rows, bytes, user, request id, address.',
+  'The access log, a line of level `info` for each request when its response has ended, unless `log.levels` has a higher one for `access`: method, path, status, duration, database time, rows, bytes, user, request id, address.',
   {
-    enabled: flag(true, 'Writes a line of level `info` for each request when its response has ended.'),
     skipPaths: optionalTextList(
       'Paths whose requests have no line and are not tracked; null: those of health checks, metrics, and files of the start page.',
     ),
@@ -82,14 +81,12 @@ const file = section('The log in files.', {
   maxFiles: count(10, 'Number of old files to keep.', 1000),
 });
 
-const connectionString = optionalSecret('The database; null: that of the gateway.');
-
 const database = section('The log in the database. Lines are written in batches, on a connection of their own.', {
   command: optionalText(
     'A command that runs for each line, such as `insert into log (line) values ($1::jsonb)`; null: none. `$1` is the line as JSON.',
   ),
   level: lowestLevel,
-  connectionString,
+  connectionString: optionalSecret('The database of these lines and of `requestTracking`; null: that of the gateway.'),
 });
 
 export const logSection = section('The log on standard output, in files and in the database.', {
@@ -111,6 +108,5 @@ export const requestTrackingSection = section(
     command: optionalText(
       'A command that runs for each request, such as `select track($1, $2, $3, $4)`; null: none. `$1` method, `$2` path, `$3` status, `$4` duration in milliseconds, `$5` user, `$6` address, `$7` endpoint, `$8` request id, `$9` time, `$10` milliseconds in the database.',
     ),
-    connectionString,
   },
 );

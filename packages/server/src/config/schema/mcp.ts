@@ -1,5 +1,5 @@
 import { arrayOf, integer, matching, nullable, oneOf, option } from '@pgway/core/internal';
-import { count, flag, optionalPath, optionalText, text } from './fields.ts';
+import { flag, optionalPath, optionalText } from './fields.ts';
 import { section } from './section.ts';
 
 const url = matching(/^https?:\/\/[^\s?#]+$/, 'a URL such as https://api.example.org/mcp, without query and fragment');
@@ -14,13 +14,11 @@ export const mcpSection = section('Tools for language models (Model Context Prot
     'marked',
     'The endpoints that are tools: those whose comment has `mcp` (`marked`), or these and all that only read: stable and immutable functions, selects from tables (`readOnly`).',
   ),
-  name: text('pgway', 'The name of the server, which clients show.'),
   instructions: optionalText('What a language model should know about all tools. Null: nothing.'),
   requireSignIn: flag(
     false,
     'Whether every request needs a signed-in caller. Otherwise callers who are not signed in get the tools that they may call, and 401 if there is none.',
   ),
-  pageSize: count(100, 'Maximum number of tools in one page of the list.', 1000),
   maxResultSize: option(
     integer({ min: 1024, max: 67_108_864 }),
     262_144,

@@ -3,16 +3,14 @@ import {
   matching,
   nonEmptyString,
   nullable,
-  oneOf,
   option,
   optionalOption,
   optionGroup,
   requiredOption,
 } from '@pgway/core/internal';
-import { flag, optionalText, textMap } from './fields.ts';
+import { optionalText, textMap } from './fields.ts';
 import { section } from './section.ts';
 
-const fileName = matching(/^[^./\\][^/\\]*$/, 'the name of a file, such as index.html');
 const relativeFile = matching(/^[^./\\][^/\\]*(?:\/[^./\\][^/\\]*)*$/, 'a file below the root, such as index.html');
 const pattern = matching(/^[/*]/, 'a path that begins with /, such as /admin/, or a pattern with *, such as *.pdf');
 const htmlPattern = matching(
@@ -44,10 +42,9 @@ const protectedPaths = optionGroup<ProtectedPaths>(
 
 export const staticFilesSection = section('Static files: pages, scripts and images beside the endpoints.', {
   root: optionalText(
-    'The folder with the files, such as `public`, relative to the working directory: GET and HEAD requests whose path has no endpoint get them. It has nothing but these. Null: no files are served.',
+    'The folder with the files, such as `public`, relative to the working directory: GET and HEAD requests whose path has no endpoint get them, and `index.html` for a folder. It has nothing but these. Files whose name begins with a dot are not served, but for the folder `/.well-known/`, nor files outside of the folder that a symbolic link leads to. Null: no files are served.',
   ),
   mounts: textMap('Further folders by the path that they are served below, as in `{ "/docs/": "site/docs" }`.'),
-  index: option(nullable(fileName), 'index.html', 'The file that is served for a folder; null: none.'),
   spaFallback: option(
     nullable(relativeFile),
     null,
@@ -63,12 +60,6 @@ export const staticFilesSection = section('Static files: pages, scripts and imag
     [],
     `Paths of files whose names change with their content, such as \`/assets/\`: browsers cache them for a year. ${patternHelp}.`,
   ),
-  dotFiles: option(
-    oneOf('deny', 'allow'),
-    'deny',
-    'Files and folders whose name begins with a dot. The folder `/.well-known/` is always served.',
-  ),
-  followSymlinks: flag(false, 'Also serves files outside of the folder that a symbolic link leads to.'),
   authorize: option(
     arrayOf(protectedPaths),
     [],

@@ -1,5 +1,5 @@
 import { integer, nullable, oneOf, option, type Option } from '@pgway/core/internal';
-import { flag, optionalSecret, optionalText, seconds } from './fields.ts';
+import { flag, optionalSecret, optionalText } from './fields.ts';
 import { section, type SectionValues } from './section.ts';
 
 const port = (description: string): Option<number | null> =>
@@ -7,7 +7,7 @@ const port = (description: string): Option<number | null> =>
 
 export const tlsSection = section('HTTPS.', {
   certificate: optionalText(
-    'The PEM file of the certificate, followed by its intermediate certificates. With `key`, the server serves HTTPS instead of HTTP. Paths are relative to the working directory.',
+    'The PEM file of the certificate, followed by its intermediate certificates. With `key`, the server serves HTTPS instead of HTTP. New connections use a renewed file, without a restart. Paths are relative to the working directory.',
   ),
   key: optionalText('The PEM file of the private key.'),
   pfx: optionalText('A PFX (PKCS #12) file with certificate and private key, instead of `certificate` and `key`.'),
@@ -17,11 +17,6 @@ export const tlsSection = section('HTTPS.', {
   ),
   minVersion: option(oneOf('TLSv1.2', 'TLSv1.3'), 'TLSv1.2', 'The lowest version of TLS.'),
   http2: flag(true, 'Serves HTTP/2 to clients that support it; HTTP/1.1 to others.'),
-  reloadInterval: seconds(
-    10,
-    { min: 0.01 },
-    'Seconds between checks of the files. New connections use a renewed certificate, without a restart.',
-  ),
   redirectPort: port(
     'A second port, such as 80, that redirects HTTP to HTTPS with status 308; 0: any free port. Null: none.',
   ),

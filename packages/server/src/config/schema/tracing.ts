@@ -1,5 +1,5 @@
 import { hidden, matching, nullable, number, oneOf, option, recordOf, secret } from '@pgway/core/internal';
-import { flag, text, textMap } from './fields.ts';
+import { flag, textMap } from './fields.ts';
 import { section, type SectionValues } from './section.ts';
 
 export const samplers = [
@@ -31,9 +31,8 @@ export const tracingSection = section('Traces of requests and their calls, by Op
     {},
     'Headers of the requests to the endpoint, such as an API key. `OTEL_EXPORTER_OTLP_HEADERS`.',
   ),
-  serviceName: text('pgway', 'The attribute `service.name` of all traces. `OTEL_SERVICE_NAME`.'),
   resourceAttributes: textMap(
-    'Further attributes of all traces, such as `deployment.environment.name`. `OTEL_RESOURCE_ATTRIBUTES`.',
+    'Further attributes of all traces, such as `deployment.environment.name`, and `service.name`, which is otherwise the `name` of the gateway. `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_SERVICE_NAME`.',
   ),
   sampler: option(
     oneOf(...samplers),
