@@ -31,6 +31,6 @@ test('the options of the library that a file can contain are settings, those tha
 
 test('a value has one range, in the configuration as in the library', async () => {
   expect(await issuesOf({ files: { 'pgway.json': { gateway: { maxBatchItems: 0 } } } })).toEqual([
-    'gateway.maxBatchResponseSize: must be a whole number from 1 to 1073741824, not 0 (in pgway.json:1)',
+    'gateway.maxBatchItems: must be a whole number from 1 to 10000, not 0 (in pgway.json:1)',
   ]);
 });

@@ -214,7 +214,7 @@ test('an error of a static file is logged with its request', async () => {
     requestId: 'abc',
     status: 500,
   });
-  expect(JSON.stringify(line)).toContain('EIO');
+  expect(JSON.stringify(line)).toContain('File size (5368709120) is greater than');
   expect(streams.text.stdout).not.toContain('token=secret');
 });
 
