@@ -1,8 +1,9 @@
+import { loginOrLogout } from './annotations/login.ts';
 import { resolveLoginUser } from './login-user.ts';
 import type { EndpointAuthenticationOptions } from './authentication-options.ts';
 import { display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
-import type { BasicAuthentication, EndpointParameter, ResultColumn, ResultShape, LoginOrLogout } from './endpoint.ts';
+import type { EndpointParameter, ResultColumn, ResultShape, LoginOrLogout } from './endpoint.ts';
 
 const numbers = new Set(['int2', 'int4', 'int8', 'numeric']);
 
@@ -12,16 +13,16 @@ export function resolveLoginOrLogout(
   result: ResultShape,
   parameters: readonly EndpointParameter[],
 ): LoginOrLogout | null {
-  const { loginOrLogout } = builder.overrides;
-  if (loginOrLogout === null) return null;
-  if (loginOrLogout === 'logout') return { kind: 'logout' };
+  const kind = builder.get(loginOrLogout);
+  if (kind === null) return null;
+  if (kind === 'logout') return { kind };
   const { authentication: names } = builder.options;
   if ((result.kind !== 'object' && result.kind !== 'objects') || result.columns.length === 0) {
     builder.report(
       'error',
       'login-columns',
       `a login routine must return a row with named columns, which become claims, but this one returns ${builder.routine.result.display}`,
-      builder.annotationFor('loginOrLogout')?.line ?? null,
+      builder.annotationFor(loginOrLogout)?.line ?? null,
     );
     return null;
   }
@@ -58,7 +59,7 @@ function reportMissingPassword(builder: EndpointBuilder, names: EndpointAuthenti
     'error',
     'login-password',
     `the column ${display(hash)} is a password hash, but no parameter name contains ${display(text)}; rename the password parameter`,
-    builder.annotationFor('loginOrLogout')?.line ?? null,
+    builder.annotationFor(loginOrLogout)?.line ?? null,
   );
 }
 
@@ -74,21 +75,6 @@ function checkStatus(
     'error',
     'login-status',
     `the column ${display(status.name)} of a login routine must be a boolean or a number, not ${status.type.display}`,
-    builder.annotationFor('loginOrLogout')?.line ?? null,
+    builder.annotationFor(loginOrLogout)?.line ?? null,
   );
-}
-
-/** Returns the HTTP Basic authentication that the comment sets, or null. */
-export function resolveBasicAuthentication({
-  basicAuthentication,
-  overrides,
-}: EndpointBuilder): BasicAuthentication | null {
-  const { basicAuthenticationRealm: realm, basicAuthenticationCommand: command } = overrides;
-  if (basicAuthentication === null && realm === null && command === null) return null;
-  return {
-    user: basicAuthentication?.user ?? null,
-    hash: basicAuthentication?.hash ?? null,
-    realm,
-    command,
-  };
 }

@@ -1,30 +1,43 @@
 import type { Routine } from '../catalog/routine.ts';
 import type { Steps } from '../catalog/steps.ts';
-import { findIdempotencyFault } from './idempotency.ts';
-import { resolveResultShape, resolveOutputConversion, resolveRawFormat, findTextOutputs } from './result-shape.ts';
+import { cached } from './annotations/cache.ts';
+import { isEnabled } from './annotations/enabled.ts';
+import { endpointPath } from './annotations/http.ts';
+import { idempotent } from './annotations/idempotent.ts';
+import { internal } from './annotations/internal.ts';
+import { largeNumbers } from './annotations/large-numbers.ts';
+import { loginOrLogout } from './annotations/login.ts';
+import { mcp } from './annotations/mcp.ts';
+import { nested } from './annotations/nested.ts';
+import { resolveLoginOrLogout } from './authentication.ts';
+import { resolveAuthorization } from './authorization.ts';
 import { type RoutineIndex, indexRoutines, resolveCachePolicy, resolveInvalidations } from './cache-policy.ts';
-import { resolveBodyParameter, resolveRequestHeaders } from './request-parameters.ts';
 import { CommentTrace } from './comment/comment-trace.ts';
 import { parseComment } from './comment/parse-comment.ts';
+import { members } from './comment/registry.ts';
+import type { ComposedMember, SimpleMember } from './comment/value-annotation.ts';
+import { deepFreeze } from './deep-freeze.ts';
 import { type Diagnostic, display } from './diagnostic.ts';
+import { excludeDuplicateRoutes } from './duplicate-routes.ts';
 import { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint } from './endpoint.ts';
 import { resolveEvents, excludeDuplicateStreams } from './events.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { callNameOption } from './naming.ts';
-import { createColumnConverter, createTypeConverter } from './named-type.ts';
-import type { EndpointOptions } from './options.ts';
 import type { TracedRoutine } from './explanation.ts';
-import { type NameConverter, buildParameters } from './parameters.ts';
-import { resolveBasicAuthentication, resolveLoginOrLogout } from './authentication.ts';
+import { findIdempotencyFault } from './idempotency.ts';
 import { resolveInjectedValues } from './injected-values.ts';
 import { convertToNumberTexts } from './large-numbers.ts';
-import { resolveRoute, resolveParameterSource } from './route.ts';
-import { excludeDuplicateRoutes } from './duplicate-routes.ts';
-import { resolveRules } from './validation/resolve-rules.ts';
+import { createColumnConverter, createTypeConverter } from './named-type.ts';
+import { callNameOption } from './naming.ts';
+import type { EndpointOptions } from './options.ts';
+import type { Resolved } from './origin.ts';
+import { type NameConverter, buildParameters } from './parameters.ts';
+import { resolveBodyParameter, resolveRequestHeaders } from './request-parameters.ts';
+import { resolveResultShape, resolveOutputConversion, resolveRawFormat, findTextOutputs } from './result-shape.ts';
+import { resolveRoute, resolveParameterSource, withBodyParameter } from './route.ts';
+import { mergeTableDiagnostics, reportEmptyUpdate, type RoutineDiagnostic } from './table-diagnostics.ts';
 import { resolveTable } from './table.ts';
 import { resolveUpload } from './upload.ts';
-import { mergeTableDiagnostics, reportEmptyUpdate, type RoutineDiagnostic } from './table-diagnostics.ts';
+import { resolveRules } from './validation/resolve-rules.ts';
 
 /** Endpoints, and diagnostics about their comments. */
 export interface BuildResult {
@@ -94,7 +107,7 @@ function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: ()
   // Without an endpoint, only the hints about its `HTTP` line matter.
   if (!isPublished) builder.diagnostics.length = 0;
   if (!builder.hasHttpAnnotation) builder.diagnostics.push(...builder.hints);
-  if (!isPublished || !builder.overrides.enabled) return null;
+  if (!isPublished || builder.get(isEnabled) === false) return null;
   return checkSource(builder) && checkTypes(builder)
     ? withoutInternal(builder, reportIdempotency(builder, assembleEndpoint(builder, names, known)))
     : null;
@@ -102,10 +115,9 @@ function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: ()
 
 /** Returns null for an endpoint that no client may reach. Its comment has been checked. */
 function withoutInternal(builder: EndpointBuilder, endpoint: Endpoint): Endpoint | null {
-  const { internal, mcp } = builder.overrides;
-  if (internal !== true) return endpoint;
-  if (mcp === true) {
-    const line = builder.annotationFor('mcp')?.line ?? null;
+  if (builder.get(internal) !== true) return endpoint;
+  if (builder.get(mcp) === true) {
+    const line = builder.annotationFor(mcp)?.line ?? null;
     const message = 'mcp: tools cannot call an internal endpoint; remove one of the lines';
     builder.report('warning', 'contradiction', message, line);
   }
@@ -122,7 +134,7 @@ function checkSource(builder: EndpointBuilder): boolean {
 function reportIdempotency(builder: EndpointBuilder, endpoint: Endpoint): Endpoint {
   const fault = findIdempotencyFault(endpoint);
   if (fault !== null) {
-    builder.reportAt('idempotency', 'idempotent', `idempotent: ${fault}`);
+    builder.reportAt(idempotent, 'idempotent', `idempotent: ${fault}`);
   }
   return endpoint;
 }
@@ -159,20 +171,32 @@ function checkResultType(builder: EndpointBuilder): boolean {
   return false;
 }
 
-function assembleEndpoint(builder: EndpointBuilder, plain: NameConverter, known: () => RoutineIndex): Endpoint {
-  const { routine, options, overrides } = builder;
-  const hasNumberTexts = (overrides.largeNumbers ?? options.largeNumbers) === 'string';
+function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, known: () => RoutineIndex): Endpoint {
+  const endpoint = { ...assembleComposed(builder, names, known), ...resolveMembers(builder) };
+  reportOutsideDialect(builder);
+  return endpoint;
+}
+
+/** Resolves the members that depend on each other. */
+function assembleComposed(
+  builder: EndpointBuilder,
+  plain: NameConverter,
+  known: () => RoutineIndex,
+): Pick<Endpoint, ComposedMember> {
+  const { routine, options } = builder;
+  const hasNumberTexts = (builder.get(largeNumbers) ?? options.largeNumbers) === 'string';
   const names = hasNumberTexts ? convertToNumberTexts(plain) : plain;
   const reportError = (code: string, message: string): void => builder.report('error', code, message, null);
-  const { method, path, segments } = resolveRoute(builder);
-  const reportPathError = (code: string, message: string): void => builder.reportAt('path', code, message);
-  const own = buildParameters(routine, segments, names, { reportError, reportPathError });
+  const route = resolveRoute(builder);
+  const [method, path] = [builder.record('method', route.method), builder.record('path', route.path)];
+  const reportPathError = (code: string, message: string): void => builder.reportAt(endpointPath, code, message);
+  const own = buildParameters(routine, route.segments, names, { reportError, reportPathError });
   const injected = resolveRules(builder, resolveInjectedValues(builder, own));
   const source = resolveParameterSource(builder, method);
-  const { parameters, table } = resolveTable(builder, injected, source);
+  const { parameters, table } = resolveTable(builder, injected, source.value);
   const reportWarning = (code: string, message: string): void => builder.report('warning', code, message, null);
   // The row of a login must not have duplicate columns.
-  const reporters = { reportError, reportWarning: overrides.loginOrLogout === null ? reportWarning : reportError };
+  const reporters = { reportError, reportWarning: builder.isSet(loginOrLogout) ? reportError : reportWarning };
   const result = resolveResultShape(routine, names, resolveComposites(builder), reporters);
   const raw = resolveRawFormat(builder, result);
   const bodyParameter = resolveBodyParameter(builder, parameters);
@@ -187,8 +211,7 @@ function assembleEndpoint(builder: EndpointBuilder, plain: NameConverter, known:
     name: routine.name,
     method,
     path,
-    // Parameters that are not read from the body come from the query string.
-    parameterSource: bodyParameter === null ? source : 'query',
+    parameterSource: builder.record('parameterSource', withBodyParameter(builder, source, bodyParameter)),
     parameters,
     rejectsUnknownKeys: /^(?:update|delete)/.test(routine.table?.operation ?? ''),
     outputs: share(routine.outputs.map(({ name, before }) => ({ name, before }))),
@@ -196,90 +219,51 @@ function assembleEndpoint(builder: EndpointBuilder, plain: NameConverter, known:
     constraintMessages: routine.table?.constraintMessages ?? noMessages,
     result,
     responseHeaders: share(builder.headers),
-    authorization: resolveAuthorization(builder),
+    authorization: builder.record('authorization', resolveAuthorization(builder)),
     loginOrLogout: resolveLoginOrLogout(builder, result, parameters),
-    basicAuthentication: resolveBasicAuthentication(builder),
     events: resolveEvents(builder, path),
-    userContext: overrides.userContext ?? options.authentication.useUserContext,
     tags: builder.tags,
-    typedClient: resolveTypedClient(builder),
     upload,
-    cache: resolveCachePolicy(builder, parameters, result),
+    cache: builder.record('cache', resolveCachePolicy(builder, parameters, result)),
     invalidates: share(resolveInvalidations(builder, known)),
     raw,
-    requestHeaders: resolveRequestHeaders(builder, parameters, { bodyParameter, upload }),
+    requestHeaders: builder.record(
+      'requestHeaders',
+      resolveRequestHeaders(builder, parameters, { bodyParameter, upload }),
+    ),
     bodyParameter,
-    ...resolveSimpleValues(builder),
     description: joinDescription(builder.description),
     volatility: routine.volatility,
-    ...resolveRareMembers(builder, result, raw),
-  };
-}
-
-function resolveFieldErrors({ routine, overrides, options }: EndpointBuilder): Pick<Endpoint, 'fieldErrors'> {
-  const isListed = overrides.fieldErrors ?? options.fieldErrors !== false;
-  if (!isListed || routine.dialect !== undefined) return {};
-  const ofOption = typeof options.fieldErrors === 'number' ? options.fieldErrors : null;
-  return { fieldErrors: { status: overrides.fieldErrorStatus ?? ofOption } };
-}
-
-function resolveComposites({ overrides: { nested }, options }: EndpointBuilder): EndpointOptions['compositeColumns'] {
-  if (nested === null) return options.compositeColumns;
-  return nested ? 'nested' : 'flat';
-}
-
-/** Returns the members that few endpoints have. */
-function resolveRareMembers(
-  builder: EndpointBuilder,
-  result: Endpoint['result'],
-  raw: Endpoint['raw'],
-): Pick<
-  Endpoint,
-  | 'consistency'
-  | 'idempotency'
-  | 'fieldErrors'
-  | 'largeNumbers'
-  | 'outputConversion'
-  | 'connectionReset'
-  | 'definition'
-  | 'dialect'
-  | 'mcp'
-> {
-  const { routine, overrides, options } = builder;
-  reportOutsideDialect(builder);
-  const largeNumbers = overrides.largeNumbers ?? options.largeNumbers;
-  return {
-    ...resolveTool(overrides),
-    ...(overrides.consistency === null ? {} : { consistency: overrides.consistency }),
-    ...(overrides.idempotency === null ? {} : { idempotency: overrides.idempotency }),
     ...resolveOutputConversion(routine, result, raw),
-    ...(largeNumbers === 'number' ? {} : { largeNumbers }),
-    ...resolveFieldErrors(builder),
     ...(routine.dialect === undefined ? {} : { dialect: routine.dialect }),
-    ...(overrides.connectionReset === null ? {} : { connectionReset: overrides.connectionReset }),
     ...(routine.definition === undefined ? {} : { definition: routine.definition }),
   };
 }
 
-/** Requests in a dialect have neither keys nor cached responses: a promise of the comment would be broken. */
-function reportOutsideDialect(builder: EndpointBuilder): void {
-  const { routine, overrides } = builder;
-  if (routine.dialect === undefined) return;
-  const key = overrides.idempotency !== null ? 'idempotency' : 'cached';
-  if (overrides[key] === null) return;
-  const annotation = key === 'cached' ? key : 'idempotent';
-  const message = `${annotation} does not apply to tables in the dialect "${routine.dialect}"; remove it`;
-  builder.reportAt(key, 'contradiction', message);
+function resolveComposites(builder: EndpointBuilder): EndpointOptions['compositeColumns'] {
+  const isNested = builder.get(nested);
+  if (isNested === null) return builder.options.compositeColumns;
+  return isNested ? 'nested' : 'flat';
 }
 
-function resolveTool({
-  mcp: included,
-  mcpName: name,
-  mcpTitle: title,
-  mcpHints: hints,
-}: EndpointBuilder['overrides']): Pick<Endpoint, 'mcp'> {
-  const isAbsent = [included, name, title, hints].every((value) => value === null);
-  return isAbsent ? {} : { mcp: { included, name, title, hints } };
+/** Resolves the members that annotations declare. Members that few endpoints have are absent in the others. */
+function resolveMembers(builder: EndpointBuilder): Pick<Endpoint, SimpleMember> {
+  const values: Partial<Record<SimpleMember, unknown>> = {};
+  for (const { member, resolve } of members) {
+    const value = builder.record(member, resolve(builder) as Resolved<unknown>);
+    if (value !== undefined) values[member] = value;
+  }
+  return values as Pick<Endpoint, SimpleMember>;
+}
+
+/** Requests in a dialect have neither keys nor cached responses: a promise of the comment would be broken. */
+function reportOutsideDialect(builder: EndpointBuilder): void {
+  const { dialect } = builder.routine;
+  if (dialect === undefined) return;
+  const setting = [idempotent, cached].find((each) => builder.isSet(each));
+  if (setting === undefined) return;
+  const message = `${setting.names[0]} does not apply to tables in the dialect "${dialect}"; remove it`;
+  builder.reportAt(setting, 'contradiction', message);
 }
 
 const noMessages: Endpoint['constraintMessages'] = Object.freeze({});
@@ -288,52 +272,6 @@ const noItems: readonly never[] = Object.freeze([]);
 /** Returns one list for all that are empty: with thousands of endpoints, each of their own costs memory and time. */
 function share<Item>(items: readonly Item[]): readonly Item[] {
   return items.length === 0 ? noItems : items;
-}
-
-/** Returns the members that come directly from the comment, or else from the options. */
-function resolveSimpleValues(
-  builder: EndpointBuilder,
-): Pick<
-  Endpoint,
-  | 'contentType'
-  | 'rateLimit'
-  | 'connection'
-  | 'sensitive'
-  | 'planCacheMode'
-  | 'bufferRows'
-  | 'responseSettings'
-  | 'timeoutMs'
-  | 'textResponseNullHandling'
-  | 'queryStringNullHandling'
-> {
-  const { overrides, options, hashes } = builder;
-  const responseSettings = resolveResponseSettings(builder);
-  const holdsPassword = overrides.loginOrLogout !== null || hashes.length > 0;
-  return {
-    contentType: overrides.contentType,
-    rateLimit: overrides.rateLimit === null ? options.rateLimits.defaultPolicy : overrides.rateLimit.policy,
-    connection: overrides.connection,
-    sensitive: overrides.sensitive ?? (holdsPassword && options.authentication.obfuscateAuthParameterLogValues),
-    planCacheMode: overrides.planCacheMode,
-    // The settings are known after the last row.
-    bufferRows: responseSettings ? 1 : (overrides.bufferRows ?? options.bufferRows),
-    responseSettings,
-    timeoutMs: overrides.timeoutMs,
-    textResponseNullHandling: overrides.textResponseNullHandling ?? options.textResponseNullHandling,
-    queryStringNullHandling: overrides.queryStringNullHandling ?? options.queryStringNullHandling,
-  };
-}
-
-/** Cached responses keep no status, and those of a login have their own. */
-function resolveResponseSettings(builder: EndpointBuilder): boolean {
-  const { overrides, options } = builder;
-  const other = overrides.cached !== null ? 'cached' : overrides.loginOrLogout;
-  if (other === null) return overrides.responseSettings ?? options.responseSettings;
-  if (overrides.responseSettings === true) {
-    const message = `response_settings does not apply to an endpoint with ${other}; remove one of the lines`;
-    builder.reportAt('responseSettings', 'contradiction', message);
-  }
-  return false;
 }
 
 function warnOfTextOutputs(builder: EndpointBuilder): void {
@@ -345,42 +283,6 @@ function warnOfTextOutputs(builder: EndpointBuilder): void {
     `${outputs.map(display).join(', ')}: the fields of a record are unknown before the call, so the response contains it as a string in PostgreSQL's text format; declare a composite type to get JSON`,
     null,
   );
-}
-
-/** A login needs no authorization. */
-function resolveAuthorization({ access, options, overrides }: EndpointBuilder): Endpoint['authorization'] {
-  if (overrides.loginOrLogout === 'login') return anyone;
-  const required = access.required || (options.requiresAuthorization && access.anonymousIn === null);
-  return access.roles.length === 0 ? (required ? signedIn : anyone) : { required, roles: access.roles };
-}
-
-const anyone: Endpoint['authorization'] = Object.freeze({ required: false, roles: noItems });
-const signedIn: Endpoint['authorization'] = Object.freeze({ required: true, roles: noItems });
-
-const defaultTypedClient: Endpoint['typedClient'] = Object.freeze({
-  included: true,
-  events: null,
-  parseUrl: null,
-  parseRequest: null,
-  statusCode: null,
-});
-const typedClientOverrides = [
-  'typedClient',
-  'typedClientEvents',
-  'typedClientParseUrl',
-  'typedClientParseRequest',
-  'typedClientStatusCode',
-] as const;
-
-function resolveTypedClient({ overrides }: EndpointBuilder): Endpoint['typedClient'] {
-  if (typedClientOverrides.every((key) => overrides[key] === null)) return defaultTypedClient;
-  return {
-    included: overrides.typedClient ?? true,
-    events: overrides.typedClientEvents,
-    parseUrl: overrides.typedClientParseUrl,
-    parseRequest: overrides.typedClientParseRequest,
-    statusCode: overrides.typedClientStatusCode,
-  };
 }
 
 /** Joins the prose of a comment, without the gaps that annotations leave. */

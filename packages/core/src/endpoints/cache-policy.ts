@@ -2,6 +2,12 @@ import { display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { CachePolicy, EndpointParameter, ResultShape } from './endpoint.ts';
 import { findParameter } from './parameters.ts';
+import { cached, cacheExpiresIn } from './annotations/cache.ts';
+import { loginOrLogout } from './annotations/login.ts';
+import { uploadHandlers } from './annotations/upload.ts';
+import { fromComment } from './comment/resolve-values.ts';
+import type { SettingKey } from './comment/setting.ts';
+import { fromDefault, type Resolved } from './origin.ts';
 import type { Routine } from '../catalog/routine.ts';
 
 /** Returns the cache policy that the comment sets, or null without caching. */
@@ -9,30 +15,33 @@ export function resolveCachePolicy(
   builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   result: ResultShape,
-): CachePolicy | null {
-  const { cached, cacheExpiresInMs: cacheExpires } = builder.overrides;
-  if (cached === null) {
-    warnOfNoEffect(builder, 'cacheExpiresInMs', 'without cached');
-    return null;
+): Resolved<CachePolicy | null> {
+  const names = builder.get(cached);
+  if (names === null) {
+    warnOfNoEffect(builder, cacheExpiresIn, 'without cached');
+    return builder.annotationFor(cached) === null
+      ? fromDefault(null, 'no cached line')
+      : fromComment(builder, cached, null);
   }
   // All operations of a table share its comment, but only `select` is cached.
   const operation = builder.routine.table?.operation ?? 'select';
-  if (operation !== 'select') return null;
+  if (operation !== 'select') return fromComment(builder, cached, null, 'only select is cached');
   const reason = uncacheableReason(builder, result);
   if (reason !== null) {
-    warnOfNoEffect(builder, 'cached', reason);
-    return null;
+    warnOfNoEffect(builder, cached, reason);
+    return fromComment(builder, cached, null, `no effect ${reason}`);
   }
-  return {
-    parameters: cached === 'all' ? null : resolvePositions(builder, parameters, cached),
-    expiresInMs: cacheExpires,
-  };
+  return fromComment(builder, cached, {
+    parameters: names === 'all' ? null : resolvePositions(builder, parameters, names),
+    expiresInMs: builder.get(cacheExpiresIn),
+  });
 }
 
 /** Returns the reason why responses cannot be cached, for a message, or null. */
-function uncacheableReason({ overrides, routine, headers }: EndpointBuilder, result: ResultShape): string | null {
-  if (overrides.loginOrLogout !== null) return 'for logins and logouts';
-  if (overrides.upload !== null) return 'for uploads';
+function uncacheableReason(builder: EndpointBuilder, result: ResultShape): string | null {
+  const { routine, headers } = builder;
+  if (builder.isSet(loginOrLogout)) return 'for logins and logouts';
+  if (builder.isSet(uploadHandlers)) return 'for uploads';
   if (routine.kind === 'procedure') return 'for procedures, which may change data';
   if (result.kind === 'nothing') return 'for routines without a result';
   return headers.some(({ name }) => name.toLowerCase() === 'set-cookie') ? 'with a Set-Cookie header' : null;
@@ -50,17 +59,17 @@ function resolvePositions(
       'error',
       'unknown-parameter',
       `cached: the routine has no parameter ${unknown.map(display).join(', ')}; correct the name, or begin the line with another word if it is prose`,
-      builder.annotationFor('cached')?.line ?? null,
+      builder.annotationFor(cached)?.line ?? null,
     );
   }
   const positions = names.flatMap((name) => findParameter(parameters, name)?.position ?? []);
   return [...new Set(positions)].toSorted((a, b) => a - b);
 }
 
-function warnOfNoEffect(builder: EndpointBuilder, key: 'cached' | 'cacheExpiresInMs', where: string): void {
-  const use = builder.annotationFor(key);
-  if (use === null || builder.overrides[key] === null) return;
-  const remedy = key === 'cached' ? 'remove the line' : 'add cached, or remove the line';
+function warnOfNoEffect(builder: EndpointBuilder, setting: SettingKey, where: string): void {
+  const use = builder.annotationFor(setting);
+  if (use === null || !builder.isSet(setting)) return;
+  const remedy = setting === cached ? 'remove the line' : 'add cached, or remove the line';
   builder.report('warning', 'no-effect', `${use.name} has no effect ${where}; ${remedy}`, use.line);
 }
 

@@ -1,22 +1,24 @@
 import { type Diagnostic, display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint, EndpointEvents, EventScope } from './endpoint.ts';
+import { infoLevel, infoPath, infoScope } from './annotations/info.ts';
+import { listen } from './annotations/listen.ts';
 import { parsePath } from './path.ts';
 import { expandRoutes } from './duplicate-routes.ts';
 
 /** Returns the event stream that the comment configures, or null. */
 export function resolveEvents(builder: EndpointBuilder, path: string): EndpointEvents | null {
-  const { infoPath, infoScope, infoLevel, listen } = builder.overrides;
-  if ((infoPath ?? listen) === null || infoPath === false) {
+  const [below, channel] = [builder.get(infoPath), builder.get(listen)];
+  const level = builder.get(infoLevel) ?? 'info';
+  if ((below ?? channel) === null || below === false) {
     warnOfUnused(builder);
     return null;
   }
-  const scope = infoScope ?? self;
   return {
-    path: streamPath(path, typeof infoPath === 'string' ? infoPath : (infoLevel ?? 'info'), builder),
-    scope,
-    ...(infoLevel === null || infoLevel === 'info' ? {} : { level: infoLevel }),
-    channel: listen === null ? null : resolveChannel(builder, listen),
+    path: streamPath(path, typeof below === 'string' ? below : level, builder),
+    scope: builder.get(infoScope) ?? self,
+    ...(level === 'info' ? {} : { level }),
+    channel: channel === null ? null : resolveChannel(builder, channel),
   };
 }
 
@@ -24,17 +26,17 @@ const self: EventScope = { kind: 'self', names: [] };
 
 /** Returns the channel with scope `matching` by default: notifications have no execution id, so `self` reaches no subscriber. */
 function resolveChannel(builder: EndpointBuilder, name: string): EndpointEvents['channel'] {
-  const { infoScope } = builder.overrides;
-  if (infoScope?.kind === 'self') {
+  const scope = builder.get(infoScope);
+  if (scope?.kind === 'self') {
     const message = `notifications have no execution id, so with info_scope self no subscriber receives the channel ${display(name)}; use another info_scope`;
-    builder.report('warning', 'unheard-channel', message, builder.annotationFor('listen')?.line ?? null);
+    builder.report('warning', 'unheard-channel', message, builder.annotationFor(listen)?.line ?? null);
   }
-  return { name, scope: infoScope ?? { kind: 'matching', names: [] } };
+  return { name, scope: scope ?? { kind: 'matching', names: [] } };
 }
 
 function warnOfUnused(builder: EndpointBuilder): void {
-  for (const key of ['infoScope', 'infoLevel', 'listen'] as const) {
-    const use = builder.annotationFor(key);
+  for (const setting of [infoScope, infoLevel, listen]) {
+    const use = builder.annotationFor(setting);
     if (use === null) continue;
     builder.report('warning', 'no-stream', `${use.name} has no effect without info_path`, use.line);
   }
@@ -46,10 +48,10 @@ function streamPath(path: string, below: string, builder: EndpointBuilder): stri
   const whole = `${literal}/${below.replace(/^\//, '')}`.replace(/(?<=.)\/$/, '');
   const segments = parsePath(whole);
   if (typeof segments === 'string')
-    builder.reportAt('infoPath', 'path-syntax', `info_path ${display(below)}: ${segments}`);
+    builder.reportAt(infoPath, 'path-syntax', `info_path ${display(below)}: ${segments}`);
   else if (segments.some(({ kind }) => kind === 'parameter')) {
     builder.reportAt(
-      'infoPath',
+      infoPath,
       'path-syntax',
       `info_path ${display(below)}: the path of a stream must not contain parameters`,
     );
@@ -98,18 +100,4 @@ function reportDuplicate({ id, events }: Endpoint, rival: Endpoint): Diagnostic 
     line: null,
     message: `the event stream ${display(events!.path)} is also the path of ${rival.id}, so the endpoint is not published; set another info_path`,
   };
-}
-
-/** Parses the scope of one event, such as `authorize user:ada, id:7`. Returns null for an invalid one. */
-export function parseScopeText(text: string): EventScope | null {
-  return parseEventScope(text.split(/[\s,]+/).filter((word) => word !== ''));
-}
-
-/** Parses an event scope, in any case. Returns null for an invalid one. */
-export function parseEventScope(args: readonly string[]): EventScope | null {
-  const [first = '', ...names] = args;
-  const kind = first.toLowerCase();
-  if (kind === 'authorize' || kind === 'authorized') return { kind: 'authorize', names };
-  if (names.length > 0 || (kind !== 'self' && kind !== 'matching' && kind !== 'all')) return null;
-  return { kind, names };
 }

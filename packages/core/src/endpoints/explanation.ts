@@ -1,4 +1,7 @@
 import type { Routine } from '../catalog/routine.ts';
+import { isEnabled } from './annotations/enabled.ts';
+import { internal } from './annotations/internal.ts';
+import type { SettingKey } from './comment/setting.ts';
 import type { LineExplanation } from './comment/comment-trace.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
@@ -63,7 +66,9 @@ export function explainEndpoints(traced: readonly TracedRoutine[], steps: LoadSt
       reason: inUse === null ? explainAbsence(builder, diagnostics, isDropped) : explainPublication(builder),
       lines: builder.trace?.lines ?? [],
       values:
-        inUse === null ? [] : [...explainValues(builder, inUse, endpoint!), explainPlans(builder, inUse, steps.plans)],
+        inUse === null
+          ? []
+          : [...explainValues(builder, inUse, endpoint!), explainPlans(builder, inUse, endpoint!, steps.plans)],
       diagnostics,
     };
   });
@@ -123,11 +128,10 @@ function explainAbsence(builder: EndpointBuilder, diagnostics: readonly Diagnost
 
 /** Returns the line that hides the endpoint, or null. */
 function explainHidden(builder: EndpointBuilder): string | null {
-  const { enabled, internal } = builder.overrides;
-  const describe = (key: 'enabled' | 'internal'): string =>
-    `${key === 'enabled' ? 'disabled' : key} by line ${builder.annotationFor(key)?.line ?? 0} of the comment`;
-  if (!enabled) return describe('enabled');
-  return internal === true ? describe('internal') : null;
+  const describe = (what: string, setting: SettingKey): string =>
+    `${what} by line ${builder.annotationFor(setting)?.line ?? 0} of the comment`;
+  if (builder.get(isEnabled) === false) return describe('disabled', isEnabled);
+  return builder.get(internal) === true ? describe('internal', internal) : null;
 }
 
 function explainMissingHttp({ routine, trace }: EndpointBuilder): string {

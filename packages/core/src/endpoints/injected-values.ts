@@ -1,3 +1,5 @@
+import { loginOrLogout } from './annotations/login.ts';
+import { userParameters } from './annotations/user-context.ts';
 import { display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { EndpointParameter, InjectedValue } from './endpoint.ts';
@@ -85,9 +87,9 @@ function resolveByName(
   builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
 ): readonly (readonly [parameter: EndpointParameter, value: InjectedValue])[] {
-  const { overrides, options, routine } = builder;
+  const { options, routine } = builder;
   const { authentication } = options;
-  if (routine.table !== undefined || !(overrides.userParameters ?? authentication.useUserParameters)) return [];
+  if (routine.table !== undefined || !(builder.get(userParameters) ?? authentication.useUserParameters)) return [];
   const names: readonly (readonly [string, InjectedValue])[] = [
     [authentication.userIdParameterName, 'userId'],
     [authentication.userNameParameterName, 'userName'],
@@ -98,7 +100,7 @@ function resolveByName(
   return names.flatMap(([name, value]) => {
     const parameter = findParameter(parameters, name) ?? findParameter(parameters, options.nameConverter(name));
     if (parameter === null) return [];
-    if (overrides.loginOrLogout === 'login' && value !== 'ipAddress') warnOfLogin(builder, parameter);
+    if (builder.get(loginOrLogout) === 'login' && value !== 'ipAddress') warnOfLogin(builder, parameter);
     return [[parameter, value] as const];
   });
 }

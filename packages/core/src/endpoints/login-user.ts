@@ -1,3 +1,4 @@
+import { loginOrLogout, loginUser } from './annotations/login.ts';
 import { display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { EndpointParameter } from './endpoint.ts';
@@ -24,8 +25,8 @@ export function resolveLoginUser(
   const candidates = parameters.filter(
     (parameter) => parameter !== password && parameter.injectedValue === undefined && parameter.hashOf === undefined,
   );
-  const { loginUser } = builder.overrides;
-  if (loginUser !== null) return resolveAnnotatedUser(builder, candidates, loginUser);
+  const written = builder.get(loginUser);
+  if (written !== null) return resolveAnnotatedUser(builder, candidates, written);
   const secret = builder.options.authentication.passwordParameterNameContains.toLowerCase();
   const named = candidates.filter(
     (parameter) =>
@@ -43,7 +44,7 @@ function resolveAnnotatedUser(
   candidates: readonly EndpointParameter[],
   name: string,
 ): number | null {
-  const line = builder.annotationFor('loginUser')?.line ?? null;
+  const line = builder.annotationFor(loginUser)?.line ?? null;
   const parameter = findParameter(candidates, name);
   if (parameter === null) {
     const message = `login user: the routine has no parameter ${display(name)} that clients send and that is not the password; name such a parameter`;
@@ -84,6 +85,6 @@ function warnOfAddressOnly(builder: EndpointBuilder, ambiguous: readonly Endpoin
     'warning',
     'login-user',
     `${which}: failed logins are limited by client address only; write "login user <parameter>" to select the parameter`,
-    builder.annotationFor('loginOrLogout')?.line ?? null,
+    builder.annotationFor(loginOrLogout)?.line ?? null,
   );
 }

@@ -2,6 +2,11 @@ import { display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint, EndpointParameter, RequestHeadersBinding } from './endpoint.ts';
 import { findParameter } from './parameters.ts';
+import { bodyParameterName } from './annotations/body-parameter-name.ts';
+import { requestHeaders, requestHeadersParameterName } from './annotations/request-headers.ts';
+import { paramType } from './annotations/request-param-type.ts';
+import { orOption } from './comment/resolve-values.ts';
+import { fromRoutine, type Resolved } from './origin.ts';
 
 /** Shared by all endpoints without a parameter for the headers. */
 const withoutParameter = {
@@ -21,18 +26,18 @@ export function resolveRequestHeaders(
   builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   others: OtherValues,
-): RequestHeadersBinding {
-  const { overrides, options } = builder;
-  const mode = overrides.requestHeadersMode ?? options.requestHeadersMode;
-  const nameAnnotation = builder.annotationFor('requestHeadersParameterName');
+): Resolved<RequestHeadersBinding> {
+  const { value: mode, ...origin } = orOption(builder, requestHeaders, 'requestHeadersMode');
+  const nameAnnotation = builder.annotationFor(requestHeadersParameterName);
   if (mode !== 'parameter') {
     if (nameAnnotation !== null) warnOfMode(builder, nameAnnotation.name, nameAnnotation.line);
-    return withoutParameter[mode];
+    return { value: withoutParameter[mode], ...origin };
   }
-  const name = overrides.requestHeadersParameterName ?? options.requestHeadersParameterName;
+  const name = builder.get(requestHeadersParameterName) ?? builder.options.requestHeadersParameterName;
   const parameter = findParameter(parameters, name);
-  if (parameter !== null && canReceiveHeaders(parameter, others)) return { mode, position: parameter.position };
-  const annotation = nameAnnotation ?? builder.annotationFor('requestHeadersMode');
+  if (parameter !== null && canReceiveHeaders(parameter, others))
+    return { value: { mode, position: parameter.position }, ...origin };
+  const annotation = nameAnnotation ?? builder.annotationFor(requestHeaders);
   if (annotation !== null) {
     builder.report(
       'error',
@@ -41,7 +46,7 @@ export function resolveRequestHeaders(
       annotation.line,
     );
   }
-  return withoutParameter.ignore;
+  return fromRoutine(withoutParameter.ignore, `no parameter ${display(name)} can receive the request headers`);
 }
 
 function warnOfMode(builder: EndpointBuilder, name: string, line: number): void {
@@ -63,18 +68,17 @@ export function resolveBodyParameter(
   builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
 ): number | null {
-  const name = builder.overrides.bodyParameterName;
-  const annotation = builder.annotationFor('bodyParameterName');
+  const name = builder.get(bodyParameterName);
+  const annotation = builder.annotationFor(bodyParameterName);
   if (name === null || annotation === null) return null;
   const parameter = findParameter(parameters, name);
-  const problem =
-    builder.overrides.parameterSource === 'body' ? describeContradiction(builder) : findProblem(parameter, name);
+  const problem = builder.get(paramType) === 'body' ? describeContradiction(builder) : findProblem(parameter, name);
   if (problem !== null) builder.report('error', 'body-parameter', `${annotation.name}: ${problem}`, annotation.line);
   return parameter?.position ?? null;
 }
 
 function describeContradiction(builder: EndpointBuilder): string {
-  const name = builder.annotationFor('parameterSource')?.name ?? '';
+  const name = builder.annotationFor(paramType)?.name ?? '';
   return `contradicts ${name}, which reads the body as a JSON object of all parameters; keep one of the lines`;
 }
 

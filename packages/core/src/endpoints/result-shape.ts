@@ -7,7 +7,9 @@ import type { OutputColumn, RawFormat, ResultColumn, ResultShape } from './endpo
 import type { EndpointOptions } from './options.ts';
 import type { NameConverter, ReportProblem } from './parameters.ts';
 import { describeDuplicateName } from './named-type.ts';
-import type { EndpointBuilder, Overrides } from './endpoint-builder.ts';
+import { columnNames, newLine, raw, separator } from './annotations/raw.ts';
+import type { Setting, SettingKey } from './comment/setting.ts';
+import type { EndpointBuilder } from './endpoint-builder.ts';
 
 /** Functions that report errors and warnings about an endpoint. */
 interface Reporters {
@@ -166,34 +168,37 @@ function label({ name, parentColumn }: ResultColumn): string {
   return display(parentColumn === undefined ? name : `${parentColumn}.${name}`);
 }
 
-const rawOptions: readonly (keyof Overrides)[] = ['separator', 'newLine', 'columnNames'];
+const rawSettings: readonly SettingKey[] = [separator, newLine, columnNames];
 
 /** Returns the raw format, or null. Only `raw` enables raw mode: `names` and `columns` begin many lines of prose. */
 export function resolveRawFormat(builder: EndpointBuilder, result: ResultShape): RawFormat | null {
-  const { raw, separator, newLine, columnNames } = builder.overrides;
-  if (raw !== true) {
-    for (const key of rawOptions) warnOfNoEffect(builder, key, 'without raw');
+  if (builder.get(raw) !== true) {
+    for (const setting of rawSettings) warnOfNoEffect(builder, setting, 'without raw');
     return null;
   }
   if (result.kind === 'nothing') {
-    for (const key of ['raw', ...rawOptions] as const) warnOfNoEffect(builder, key, 'for routines without a result');
+    for (const setting of [raw, ...rawSettings]) warnOfNoEffect(builder, setting, 'for routines without a result');
     return null;
   }
   const isRecord = result.kind === 'record' || result.kind === 'records';
   if (isRecord) {
-    warnOfNoEffect(builder, 'columnNames', unknownColumns);
+    warnOfNoEffect(builder, columnNames, unknownColumns);
     warnOfRecordPlaceholder(builder);
   }
-  return { separator, newLine, columnNames: columnNames === true && !isRecord };
+  return {
+    separator: builder.get(separator),
+    newLine: builder.get(newLine),
+    columnNames: builder.get(columnNames) === true && !isRecord,
+  };
 }
 
 const unknownColumns = 'for results whose columns are unknown before the call';
 
 /** The statement joins the values of a record, and its text is fixed. */
 function warnOfRecordPlaceholder(builder: EndpointBuilder): void {
-  const placeholders = builder.overrides.separator?.match(/\{[^{}]*\}/g) ?? [];
+  const placeholders = builder.get(separator)?.match(/\{[^{}]*\}/g) ?? [];
   const placeholder = placeholders.find((text) => builder.context.isParameter(text.slice(1, -1)));
-  const use = builder.annotationFor('separator');
+  const use = builder.annotationFor(separator);
   if (placeholder === undefined || use === null) return;
   builder.report(
     'warning',
@@ -203,8 +208,8 @@ function warnOfRecordPlaceholder(builder: EndpointBuilder): void {
   );
 }
 
-function warnOfNoEffect(builder: EndpointBuilder, key: keyof Overrides, where: string): void {
-  const use = builder.annotationFor(key);
-  if (use === null || builder.overrides[key] === false) return;
+function warnOfNoEffect(builder: EndpointBuilder, setting: SettingKey, where: string): void {
+  const use = builder.annotationFor(setting);
+  if (use === null || builder.get(setting as Setting<unknown>) === false) return;
   builder.report('warning', 'no-effect', `${use.name} has no effect ${where}`, use.line);
 }

@@ -1,5 +1,7 @@
 import type { TypeFacts } from '../catalog/type-facts.ts';
 import type { TableAccess } from '../catalog/table.ts';
+import { allowUnfilteredDelete } from './annotations/allow-unfiltered-delete.ts';
+import { listing as listingSetting } from './annotations/listing.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { EndpointParameter, Listing, ParameterSource, TableEndpoint } from './endpoint.ts';
 
@@ -17,7 +19,7 @@ export function resolveTable(
 ): TableDetails {
   const { table } = builder.routine;
   if (table === undefined) return { parameters, table: null };
-  const hasListing = (builder.overrides.listing ?? table.listing !== null) && builder.routine.dialect === undefined;
+  const hasListing = (builder.get(listingSetting) ?? table.listing !== null) && builder.routine.dialect === undefined;
   const limits = table.listing ?? table.listingLimits;
   const all = hasListing && table.operation === 'select' ? addListingParameters(parameters, source) : parameters;
   return {
@@ -30,17 +32,13 @@ export function resolveTable(
   };
 }
 
-function createTableEndpoint(
-  table: TableAccess,
-  { overrides }: EndpointBuilder,
-  listing: Listing | null,
-): TableEndpoint {
+function createTableEndpoint(table: TableAccess, builder: EndpointBuilder, listing: Listing | null): TableEndpoint {
   return {
     operation: table.operation,
     columns: table.columns.map(withoutType),
     listing: table.operation === 'select' ? listing : null,
     versioned: table.versioned && listing !== null,
-    allowUnfilteredDelete: overrides.allowUnfilteredDelete ?? table.allowUnfilteredDelete,
+    allowUnfilteredDelete: builder.get(allowUnfilteredDelete) ?? table.allowUnfilteredDelete,
     requiresRow: table.requiresRow,
     ...(table.dialectData === undefined ? {} : { dialectData: table.dialectData }),
   };

@@ -1,6 +1,12 @@
 import { normalizeName } from './comment/lexer.ts';
 import { display } from './diagnostic.ts';
-import type { EndpointBuilder, Overrides } from './endpoint-builder.ts';
+import { bodyParameterName } from './annotations/body-parameter-name.ts';
+import { endpointMethod } from './annotations/http.ts';
+import { loginOrLogout } from './annotations/login.ts';
+import { paramType } from './annotations/request-param-type.ts';
+import { uploadHandlers } from './annotations/upload.ts';
+import type { SettingKey } from './comment/setting.ts';
+import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { EndpointParameter, EndpointUpload } from './endpoint.ts';
 import { findParameter } from './parameters.ts';
 import { parseUploadOption, type UploadOptionDefinition } from './upload-option.ts';
@@ -10,9 +16,8 @@ export function resolveUpload(
   builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
 ): EndpointUpload | null {
-  const { overrides, options } = builder;
-  const handlers = overrides.upload;
-  if (handlers === null || options.uploads === null) {
+  const handlers = builder.get(uploadHandlers);
+  if (handlers === null || builder.options.uploads === null) {
     for (const { line } of builder.uploadMetadata)
       builder.report(
         'error',
@@ -35,14 +40,13 @@ export function resolveUpload(
 
 /** Reports annotations that read the body in another way than as a form. */
 function checkContradictions(builder: EndpointBuilder): void {
-  const { overrides } = builder;
-  const contradicting: readonly (readonly [keyof Overrides, boolean, reason: string])[] = [
-    ['parameterSource', overrides.parameterSource === 'body', 'the body of an upload is a form'],
-    ['bodyParameterName', overrides.bodyParameterName !== null, 'the body of an upload is a form'],
-    ['loginOrLogout', overrides.loginOrLogout !== null, 'a login or logout takes no files'],
+  const contradicting: readonly (readonly [SettingKey, boolean, reason: string])[] = [
+    [paramType, builder.get(paramType) === 'body', 'the body of an upload is a form'],
+    [bodyParameterName, builder.isSet(bodyParameterName), 'the body of an upload is a form'],
+    [loginOrLogout, builder.isSet(loginOrLogout), 'a login or logout takes no files'],
   ];
-  for (const [key, isSet, reason] of contradicting) {
-    const use = builder.annotationFor(key);
+  for (const [setting, isSet, reason] of contradicting) {
+    const use = builder.annotationFor(setting);
     if (isSet && use !== null)
       builder.report(
         'error',
@@ -51,9 +55,10 @@ function checkContradictions(builder: EndpointBuilder): void {
         use.line,
       );
   }
-  const use = builder.annotationFor('method');
-  if (use !== null && overrides.method !== null && overrides.method !== 'POST') {
-    const message = `an endpoint with upload is POST, so ${overrides.method} has no effect; write POST, or remove the method`;
+  const use = builder.annotationFor(endpointMethod);
+  const method = builder.get(endpointMethod);
+  if (use !== null && method !== null && method !== 'POST') {
+    const message = `an endpoint with upload is POST, so ${method} has no effect; write POST, or remove the method`;
     builder.report('warning', 'upload-method', message, use.line);
   }
 }

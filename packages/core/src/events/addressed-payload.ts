@@ -1,5 +1,5 @@
 import type { EventScope } from '../endpoints/endpoint.ts';
-import { parseEventScope, parseScopeText } from '../endpoints/events.ts';
+import { parseEventScope, parseScopeText } from '../endpoints/event-scope.ts';
 import { JsonError, readJson } from '../http/json-reader.ts';
 import { type JsonSlice, readElements, readMembers, sliceToJson, sliceToText } from '../http/json-slice.ts';
 

@@ -1,7 +1,7 @@
 import type { Notice } from '../postgres/port.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { Endpoint, EventScope } from '../endpoints/endpoint.ts';
-import { parseScopeText } from '../endpoints/events.ts';
+import { parseScopeText } from '../endpoints/event-scope.ts';
 import type { ClaimTypes } from '../auth/claims.ts';
 import type { Caller, Observer } from '../ports/ports.ts';
 import { applyScopeHint, includesCaller } from '../events/subscriber-authorization.ts';

@@ -138,14 +138,14 @@ test('values that only comments set', async () => {
     values.filter(({ name }) => names.includes(name)).map(({ value, line, reason }) => `${value} (${line}: ${reason})`);
 
   expect(shown(explained!)).toEqual([
-    '5 s (2: set by the comment)',
     'by a, for 60 s (3: set by the comment)',
+    '5 s (2: set by the comment)',
     'strong (5: set by the comment)',
     'none (null: no idempotent line)',
   ]);
   expect(shown(plain!)).toEqual([
-    'that of the gateway (null: commandTimeout)',
     'none (null: no cached line)',
+    'that of the gateway (null: commandTimeout)',
     'that of the gateway (null: readReplicas.consistency)',
     'none (null: no idempotent line)',
   ]);

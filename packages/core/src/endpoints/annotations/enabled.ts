@@ -4,6 +4,10 @@ import { parseBoolean } from '../comment/lexer.ts';
 import { hasAnyTag, findUnknownTags } from '../tags.ts';
 import type { Annotation } from '../comment/annotation.ts';
 import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
+import type { Setting } from '../comment/setting.ts';
+
+/** Whether the endpoint is published, by the last line that applies. */
+export const isEnabled: Setting<boolean> = { key: 'enabled' };
 
 /** Applies without arguments, or with tags when the endpoint has one of them. */
 function switching(value: boolean): Annotation['apply'] {
@@ -11,10 +15,10 @@ function switching(value: boolean): Annotation['apply'] {
     // `enabled = false` disables; reading `false` as a tag would publish an endpoint that is meant to be hidden.
     const written = parsed.form === 'assignment' ? parseBoolean(parsed.text) : null;
     if (written !== null) {
-      builder.set(parsed, 'enabled', written === value);
+      builder.set(parsed, isEnabled, written === value);
       return null;
     }
-    if (parsed.args.length === 0 || hasAnyTag(builder.tags, parsed.args)) builder.set(parsed, 'enabled', value);
+    if (parsed.args.length === 0 || hasAnyTag(builder.tags, parsed.args)) builder.set(parsed, isEnabled, value);
     const unknown = findUnknownTags(parsed.args);
     if (unknown.length === 0) return null;
     return {

@@ -4,6 +4,13 @@ import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { type Method, methods } from '../endpoint.ts';
 import type { Annotation } from '../comment/annotation.ts';
 import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
+import type { Setting } from '../comment/setting.ts';
+
+/** The method that an `HTTP` or `method` line sets. */
+export const endpointMethod: Setting<Method> = { key: 'method' };
+
+/** The whole path that an `HTTP` or `path` line sets, with its leading slash. */
+export const endpointPath: Setting<string> = { key: 'path' };
 
 /** Returns the method with this name, in any case, or null. */
 function parseMethod(text: string): Method | null {
@@ -37,7 +44,7 @@ function applyHttp(parsed: ParsedAnnotation, builder: EndpointBuilder): Annotati
   builder.hasHttpAnnotation = true;
   builder.trace?.addEffect(parsed.line, 'publishes the routine');
   const method = parseMethod(parsed.args[0] ?? '');
-  if (method !== null) builder.set(parsed, 'method', method);
+  if (method !== null) builder.set(parsed, endpointMethod, method);
   if (method === 'CONNECT') warnOfConnect(parsed, builder);
   const [path, ...leftover] = method === null ? parsed.args : parsed.args.slice(1);
   if (path === undefined) return null;
@@ -103,7 +110,7 @@ function applyMethod(parsed: ParsedAnnotation, builder: EndpointBuilder): Annota
       message: `${display(parsed.text)} is not a method; the methods are ${methods.join(', ')}`,
     };
   }
-  builder.set(parsed, 'method', method);
+  builder.set(parsed, endpointMethod, method);
   return null;
 }
 
@@ -119,7 +126,7 @@ export const method: Annotation = {
 
 /** Sets the whole path, including the prefix. Adds a missing leading slash. */
 function setPath(parsed: ParsedAnnotation, builder: EndpointBuilder, path: string): void {
-  builder.set(parsed, 'path', path.startsWith('/') ? path : `/${path}`);
+  builder.set(parsed, endpointPath, path.startsWith('/') ? path : `/${path}`);
 }
 
 function warnOfUpperCase(parsed: ParsedAnnotation, builder: EndpointBuilder, path: string): void {

@@ -1,20 +1,13 @@
-import { display } from '../diagnostic.ts';
-import type { EndpointBuilder } from '../endpoint-builder.ts';
-import type { Annotation } from '../comment/annotation.ts';
-import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
+import { oneOf } from '../comment/parse-values.ts';
+import { orDefault } from '../comment/resolve-values.ts';
+import { type MemberAnnotation, memberAnnotation } from '../comment/value-annotation.ts';
 
-const modes = ['optional', 'required'] as const;
+type Mode = 'optional' | 'required';
 
-function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
-  const mode = parsed.text === '' ? 'optional' : modes.find((name) => name === parsed.text.toLowerCase());
-  if (mode === undefined) {
-    return { code: 'bad-argument', message: `${parsed.name} takes ${modes.join(' or ')}, not ${display(parsed.text)}` };
-  }
-  builder.set(parsed, 'idempotency', mode);
-  return null;
-}
+const parseMode = oneOf<Mode>(['optional', 'required'], 'optional or required');
 
-export const idempotent: Annotation = {
+export const idempotent: MemberAnnotation<'idempotency', Mode> = memberAnnotation({
+  key: 'idempotency',
   names: ['idempotent'],
   syntax: ['idempotent', 'idempotent optional | required'],
   documentation:
@@ -22,5 +15,8 @@ export const idempotent: Annotation = {
   isGuard: true,
   // A sentence may begin with the word.
   matches: (args) => args.length <= 1,
-  apply,
-};
+  parse: (parsed, builder) => (parsed.text === '' ? { value: 'optional' } : parseMode(parsed, builder)),
+  member: 'idempotency',
+  resolve: (builder) => orDefault(builder, idempotent, undefined, 'no idempotent line'),
+  explained: { name: 'idempotency', show: ({ idempotency }) => idempotency ?? 'none' },
+});

@@ -1,8 +1,9 @@
 import { parseBoolean } from '../comment/lexer.ts';
-import { applyBoolean } from '../comment/boolean-values.ts';
-import type { Annotation } from '../comment/annotation.ts';
+import { onOffOrProse } from '../comment/parse-values.ts';
+import { type ValueAnnotation, valueAnnotation } from '../comment/value-annotation.ts';
 
-export const internal: Annotation = {
+export const internal: ValueAnnotation<boolean> = valueAnnotation({
+  key: 'internal',
   names: ['internal', 'internal_only'],
   syntax: ['internal', 'internal = <on/off>'],
   documentation:
@@ -10,5 +11,5 @@ export const internal: Annotation = {
   isGuard: true,
   // "Internal notes about orders" is prose.
   matches: (args) => args.length === 0 || (args.length === 1 && parseBoolean(args[0]!) !== null),
-  apply: applyBoolean('internal'),
-};
+  parse: onOffOrProse,
+});

@@ -1,24 +1,20 @@
-import { display } from '../diagnostic.ts';
-import type { EndpointBuilder } from '../endpoint-builder.ts';
-import type { Annotation } from '../comment/annotation.ts';
-import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
+import { oneOf } from '../comment/parse-values.ts';
+import { orOption } from '../comment/resolve-values.ts';
+import { type MemberAnnotation, memberAnnotation } from '../comment/value-annotation.ts';
+import type { EndpointOptions } from '../options.ts';
 
-const forms = ['number', 'string', 'negotiated'] as const;
-
-function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
-  const form = forms.find((name) => name === parsed.text.toLowerCase());
-  if (form === undefined) {
-    return { code: 'bad-argument', message: `${parsed.name} takes ${forms.join(', ')}, not ${display(parsed.text)}` };
-  }
-  builder.set(parsed, 'largeNumbers', form);
-  return null;
-}
-
-export const largeNumbers: Annotation = {
+export const largeNumbers: MemberAnnotation<'largeNumbers', EndpointOptions['largeNumbers']> = memberAnnotation({
+  key: 'largeNumbers',
   names: ['large_numbers'],
   syntax: ['large_numbers number | string | negotiated'],
   documentation:
     'The JSON form of `bigint` and `numeric`: numbers, strings, or strings for clients that ask for them with `Accept: application/json;IEEE754Compatible=true` ([large numbers](../guide/responses.md#large-numbers)).',
   isGuard: false,
-  apply,
-};
+  parse: oneOf(['number', 'string', 'negotiated']),
+  member: 'largeNumbers',
+  resolve: (builder) => {
+    const { value, ...origin } = orOption(builder, largeNumbers, 'largeNumbers');
+    return { value: value === 'number' ? undefined : value, ...origin };
+  },
+  explained: { name: 'largeNumbers', show: (endpoint) => endpoint.largeNumbers ?? 'number' },
+});

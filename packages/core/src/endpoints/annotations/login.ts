@@ -3,13 +3,20 @@ import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { parseBoolean } from '../comment/lexer.ts';
 import type { Annotation } from '../comment/annotation.ts';
 import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
+import type { Setting } from '../comment/setting.ts';
+
+export const loginOrLogout: Setting<'login' | 'logout'> = { key: 'loginOrLogout' };
+
+/** The name of the parameter that identifies the user of a login. */
+export const loginUser: Setting<string> = { key: 'loginUser' };
 
 function applyLoginOrLogout(kind: 'login' | 'logout'): Annotation['apply'] {
   return (parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null => {
-    if (builder.overrides.loginOrLogout !== null && builder.overrides.loginOrLogout !== kind) {
+    const other = builder.get(loginOrLogout);
+    if (other !== null && other !== kind) {
       return {
         code: 'contradiction',
-        message: `${parsed.name} and ${builder.overrides.loginOrLogout} contradict each other; keep one of them`,
+        message: `${parsed.name} and ${other} contradict each other; keep one of them`,
       };
     }
     if (builder.routine.table !== undefined) {
@@ -18,11 +25,11 @@ function applyLoginOrLogout(kind: 'login' | 'logout'): Annotation['apply'] {
     if (parsed.form === 'assignment') {
       const value = parseBoolean(parsed.text);
       if (value !== null) {
-        builder.set(parsed, 'loginOrLogout', value ? kind : null);
+        builder.set(parsed, loginOrLogout, value ? kind : null);
         return null;
       }
     }
-    builder.set(parsed, 'loginOrLogout', kind);
+    builder.set(parsed, loginOrLogout, kind);
     if (kind === 'login' && parsed.args[0]?.toLowerCase() === 'user') return setUser(parsed, builder);
     if (parsed.args.length === 0) return null;
     const form =
@@ -46,7 +53,7 @@ function setUser(parsed: ParsedAnnotation, builder: EndpointBuilder): Annotation
       message: `${parsed.name} user needs the name of the parameter that identifies the user`,
     };
   }
-  builder.set(parsed, 'loginUser', user);
+  builder.set(parsed, loginUser, user);
   if (leftover.length === 0) return null;
   return {
     code: 'extra-arguments',

@@ -1,8 +1,10 @@
-import { applyBoolean } from '../comment/boolean-values.ts';
 import { parseBoolean } from '../comment/lexer.ts';
-import type { Annotation } from '../comment/annotation.ts';
+import { onOffOrProse } from '../comment/parse-values.ts';
+import { type ValueAnnotation, valueAnnotation } from '../comment/value-annotation.ts';
 
-export const nested: Annotation = {
+/** Whether composite columns are nested objects. */
+export const nested: ValueAnnotation<boolean> = valueAnnotation({
+  key: 'nested',
   names: ['nested', 'nested_json', 'nested_composite'],
   syntax: ['nested', 'nested = <on/off>'],
   documentation:
@@ -10,5 +12,5 @@ export const nested: Annotation = {
   isGuard: false,
   // "Nested comments of a post" is prose.
   matches: (args) => args.length === 0 || (args.length === 1 && parseBoolean(args[0]!) !== null),
-  apply: applyBoolean('nested'),
-};
+  parse: onOffOrProse,
+});

@@ -1,10 +1,11 @@
-import { display } from '../diagnostic.ts';
-import type { EndpointBuilder } from '../endpoint-builder.ts';
+import { oneOfSynonyms } from '../comment/parse-values.ts';
+import { orOption } from '../comment/resolve-values.ts';
+import { type MemberAnnotation, memberAnnotation } from '../comment/value-annotation.ts';
 import type { Endpoint } from '../endpoint.ts';
-import type { Annotation } from '../comment/annotation.ts';
-import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 
-const responseValues: ReadonlyMap<string, Endpoint['textResponseNullHandling']> = new Map([
+type ResponseHandling = Endpoint['textResponseNullHandling'];
+
+const responseValues: ReadonlyMap<string, ResponseHandling> = new Map([
   ['empty_string', 'emptyString'],
   ['empty', 'emptyString'],
   ['null_literal', 'nullLiteral'],
@@ -14,19 +15,8 @@ const responseValues: ReadonlyMap<string, Endpoint['textResponseNullHandling']> 
   ['204_no_content', 'noContent'],
 ]);
 
-function applyResponseNullHandling(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
-  const handling = responseValues.get(parsed.text.toLowerCase().replaceAll('-', '_'));
-  if (handling === undefined) {
-    return {
-      code: 'bad-argument',
-      message: `${parsed.name} takes empty_string, null_literal or no_content, not ${display(parsed.text)}`,
-    };
-  }
-  builder.set(parsed, 'textResponseNullHandling', handling);
-  return null;
-}
-
-export const responseNullHandling: Annotation = {
+export const responseNullHandling: MemberAnnotation<'textResponseNullHandling', ResponseHandling> = memberAnnotation({
+  key: 'textResponseNullHandling',
   names: ['response_null_handling', 'response_null'],
   syntax: [
     'response_null_handling empty_string | empty',
@@ -35,10 +25,15 @@ export const responseNullHandling: Annotation = {
   ],
   documentation: 'The response for a NULL in a text response: an empty body, the text `NULL`, or status 204.',
   isGuard: false,
-  apply: applyResponseNullHandling,
-};
+  parse: oneOfSynonyms(responseValues, 'empty_string, null_literal or no_content'),
+  member: 'textResponseNullHandling',
+  resolve: (builder) => orOption(builder, responseNullHandling, 'textResponseNullHandling'),
+  explained: { name: 'textResponseNullHandling', show: (endpoint) => endpoint.textResponseNullHandling },
+});
 
-const queryValues: ReadonlyMap<string, Endpoint['queryStringNullHandling']> = new Map([
+type QueryHandling = Endpoint['queryStringNullHandling'];
+
+const queryValues: ReadonlyMap<string, QueryHandling> = new Map([
   ['empty_string', 'emptyString'],
   ['empty', 'emptyString'],
   ['null_literal', 'nullLiteral'],
@@ -46,19 +41,8 @@ const queryValues: ReadonlyMap<string, Endpoint['queryStringNullHandling']> = ne
   ['ignore', 'ignore'],
 ]);
 
-function applyQueryStringNullHandling(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
-  const handling = queryValues.get(parsed.text.toLowerCase().replaceAll('-', '_'));
-  if (handling === undefined) {
-    return {
-      code: 'bad-argument',
-      message: `${parsed.name} takes empty_string, null_literal or ignore, not ${display(parsed.text)}`,
-    };
-  }
-  builder.set(parsed, 'queryStringNullHandling', handling);
-  return null;
-}
-
-export const queryStringNullHandling: Annotation = {
+export const queryStringNullHandling: MemberAnnotation<'queryStringNullHandling', QueryHandling> = memberAnnotation({
+  key: 'queryStringNullHandling',
   names: ['query_string_null_handling', 'query_null_handling', 'query_string_null', 'query_null'],
   syntax: [
     'query_string_null_handling empty_string | empty',
@@ -68,5 +52,8 @@ export const queryStringNullHandling: Annotation = {
   documentation:
     'Values in the query string that mean NULL. An empty value always means NULL, except for text parameters. `empty_string`: for text parameters too. `null_literal`: also the text `null` in any case. `ignore`: no other value.',
   isGuard: false,
-  apply: applyQueryStringNullHandling,
-};
+  parse: oneOfSynonyms(queryValues, 'empty_string, null_literal or ignore'),
+  member: 'queryStringNullHandling',
+  resolve: (builder) => orOption(builder, queryStringNullHandling, 'queryStringNullHandling'),
+  explained: { name: 'queryStringNullHandling', show: (endpoint) => endpoint.queryStringNullHandling },
+});

@@ -1,25 +1,19 @@
-import { display } from '../diagnostic.ts';
-import type { EndpointBuilder } from '../endpoint-builder.ts';
+import { oneOf } from '../comment/parse-values.ts';
+import { orDefault } from '../comment/resolve-values.ts';
+import { type MemberAnnotation, memberAnnotation } from '../comment/value-annotation.ts';
 import type { Endpoint } from '../endpoint.ts';
-import type { Annotation } from '../comment/annotation.ts';
-import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 
-const modes: readonly NonNullable<Endpoint['planCacheMode']>[] = ['auto', 'force_generic_plan', 'force_custom_plan'];
+type Mode = NonNullable<Endpoint['planCacheMode']>;
 
-function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
-  const mode = modes.find((name) => name === parsed.text.toLowerCase().replaceAll('-', '_'));
-  if (mode === undefined) {
-    return { code: 'bad-argument', message: `${parsed.name} takes ${modes.join(', ')}, not ${display(parsed.text)}` };
-  }
-  builder.set(parsed, 'planCacheMode', mode);
-  return null;
-}
-
-export const planCacheMode: Annotation = {
+/** `explain-values.ts` explains the value: a running gateway has the result of measurements. */
+export const planCacheMode: MemberAnnotation<'planCacheMode', Mode> = memberAnnotation({
+  key: 'planCacheMode',
   names: ['plan_cache_mode'],
   syntax: ['plan_cache_mode auto | force_generic_plan | force_custom_plan'],
   documentation:
     "Sets PostgreSQL's `plan_cache_mode` for the call: one plan for all values (`force_generic_plan`), a plan for the values of each call (`force_custom_plan`), or PostgreSQL's choice (`auto`). With the extension Citus, `force_generic_plan` is an error.",
   isGuard: false,
-  apply,
-};
+  parse: oneOf<Mode>(['auto', 'force_generic_plan', 'force_custom_plan']),
+  member: 'planCacheMode',
+  resolve: (builder) => orDefault(builder, planCacheMode, null, 'planCacheMode'),
+});

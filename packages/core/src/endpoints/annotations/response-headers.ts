@@ -3,12 +3,15 @@ import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { framingHeaderNames, responseHeaderNames } from '../comment/header-names.ts';
 import type { Annotation } from '../comment/annotation.ts';
 import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
+import { someText } from '../comment/parse-values.ts';
+import { orDefault } from '../comment/resolve-values.ts';
+import { type MemberAnnotation, memberAnnotation } from '../comment/value-annotation.ts';
 
 /** Characters that node:http rejects in header values: control characters except tab, and characters beyond Latin-1. */
 const unsendable = /[^\t\u0020-\u007e\u0080-\u00ff]/;
 
 /** Warns of a value that node:http rejects, which makes each request fail with 500. */
-export function checkHeaderValue(parsed: ParsedAnnotation): AnnotationError | null {
+function checkHeaderValue(parsed: ParsedAnnotation): AnnotationError | null {
   if (!unsendable.test(parsed.text)) return null;
   return {
     code: 'invalid-header-value',
@@ -47,17 +50,16 @@ export const responseHeader: Annotation = {
   apply: applyResponseHeader,
 };
 
-function applyContentType(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
-  if (parsed.text === '') return { code: 'bad-argument', message: `${parsed.name} needs a media type` };
-  builder.set(parsed, 'contentType', parsed.text);
-  return checkHeaderValue(parsed);
-}
+const parseMediaType = someText('a media type');
 
-export const contentType: Annotation = {
+export const contentType: MemberAnnotation<'contentType', string> = memberAnnotation({
+  key: 'contentType',
   names: ['content_type'],
   syntax: ['Content-Type: <media type>', 'content_type = <media type>', 'content_type <media type>'],
   documentation:
     'The media type of the response. The body does not change. `{name}` is replaced by the value of that parameter.',
   isGuard: false,
-  apply: applyContentType,
-};
+  parse: (parsed, builder) => ({ ...parseMediaType(parsed, builder), problem: checkHeaderValue(parsed) }),
+  member: 'contentType',
+  resolve: (builder) => orDefault(builder, contentType, null, 'no content_type line'),
+});

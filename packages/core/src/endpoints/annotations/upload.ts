@@ -4,7 +4,11 @@ import type { EndpointUploadOptions } from '../upload-option.ts';
 import { normalizeName, parseBoolean } from '../comment/lexer.ts';
 import type { Annotation } from '../comment/annotation.ts';
 import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
+import type { Setting } from '../comment/setting.ts';
 import { findNearHandler, readUploadLine, readUploadValue, type UploadLine } from '../comment/upload-line.ts';
+
+/** The names of the upload handlers. */
+export const uploadHandlers: Setting<readonly string[]> = { key: 'upload' };
 
 function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
   const { uploads } = builder.options;
@@ -12,7 +16,7 @@ function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationEr
     return { code: 'not-a-routine', message: `${parsed.name} applies to routines only; remove the line` };
   const isSwitch = parsed.form === 'assignment' ? parseBoolean(parsed.text) : null;
   if (isSwitch === false) {
-    builder.set(parsed, 'upload', null);
+    builder.set(parsed, uploadHandlers, null);
     return null;
   }
   const line = isSwitch === true ? plain : readLine(parsed, builder);
@@ -52,10 +56,10 @@ function setUpload(
   if (unknown !== undefined) return reportUnknown(builder, unknown);
   const named = new Set(line.handlers.map((name) => known.get(normalizeName(name))!));
   const defaultHandler = known.get(normalizeName(uploads.defaultHandler));
-  const others = builder.overrides.upload ?? (defaultHandler === undefined ? null : [defaultHandler]);
+  const others = builder.get(uploadHandlers) ?? (defaultHandler === undefined ? null : [defaultHandler]);
   const handlers = named.size > 0 ? [...named] : others;
   if (handlers === null) return reportNoDefault(parsed, uploads);
-  builder.set(parsed, 'upload', handlers);
+  builder.set(parsed, uploadHandlers, handlers);
   if (line.metadata !== null) {
     builder.uploadMetadata.push({ name: line.metadata, line: parsed.line });
     builder.logEffect(parsed, `sets ${display(line.metadata)} to the metadata of the files`);

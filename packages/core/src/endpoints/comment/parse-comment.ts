@@ -15,6 +15,7 @@ import type { AnnotationError, AnnotationForm, ParsedAnnotation } from './parsed
 import { http, path } from '../annotations/http.ts';
 import { responseHeader } from '../annotations/response-headers.ts';
 import { tags } from '../annotations/tags.ts';
+import { uploadHandlers } from '../annotations/upload.ts';
 import { uploadOption } from '../annotations/upload-option.ts';
 
 /** The interpretation of a line. */
@@ -43,7 +44,7 @@ function findUploadHandlers(
   if (options.uploads === null || !lines.some(({ text }) => /^upload/i.test(text))) return null;
   const first = new EndpointBuilder(routine, { ...options, logAnnotationSetInfo: false });
   for (const line of lines) parseLine(first, line);
-  return first.overrides.upload;
+  return first.get(uploadHandlers);
 }
 
 /** The first match decides: `key = value`, a `for` line, `Name: value`, a keyword; else the line is prose. */

@@ -1,8 +1,8 @@
 import type { Annotation } from './annotation.ts';
 import { normalizeName } from './lexer.ts';
-import { allowAnonymous } from '../annotations/allow-anonymous.ts';
+import type { MemberResolver, SimpleMember } from './value-annotation.ts';
 import { allowUnfilteredDelete } from '../annotations/allow-unfiltered-delete.ts';
-import { authorize } from '../annotations/authorize.ts';
+import { allowAnonymous, authorize } from '../annotations/authorize.ts';
 import {
   basicAuthentication,
   basicAuthenticationCommand,
@@ -49,8 +49,8 @@ import {
 import { validate } from '../annotations/validate.ts';
 import { userContext, userParameters } from '../annotations/user-context.ts';
 
-/** All annotations, in the order of their documentation. */
-export const annotations: readonly Annotation[] = Object.freeze([
+/** All annotations, in the order of their documentation and of explanations. */
+const all = [
   http,
   path,
   method,
@@ -114,7 +114,22 @@ export const annotations: readonly Annotation[] = Object.freeze([
   mcpName,
   mcpTitle,
   mcpHints,
-]);
+] as const;
+
+export const annotations: readonly Annotation[] = Object.freeze(all);
+
+type Listed = (typeof all)[number];
+type ByMember = {
+  readonly [One in Listed as One extends { readonly member: infer Name extends SimpleMember } ? Name : never]: One;
+};
+
+/** Does not compile when the list above has no annotation for a member of endpoints. */
+const byMember: { readonly [Member in SimpleMember]: MemberResolver<Member> } = Object.fromEntries(
+  all.flatMap((one) => ('member' in one ? [[one.member, one]] : [])),
+) as unknown as ByMember;
+
+/** The resolvers of members of endpoints. */
+export const members: readonly MemberResolver<SimpleMember>[] = Object.freeze(Object.values(byMember));
 
 const byName: ReadonlyMap<string, Annotation> = new Map(
   annotations.flatMap((annotation) => annotation.names.map((name) => [name, annotation])),
