@@ -4,7 +4,7 @@ import { loginOrLogout } from './annotations/login.ts';
 import { fromComment } from './comment/resolve-values.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint } from './endpoint.ts';
-import { fromOptions, type Resolved } from './origin.ts';
+import { fromDefault, fromOptions, type Resolved, withValue } from './origin.ts';
 
 type Authorization = Endpoint['authorization'];
 
@@ -21,13 +21,15 @@ export function resolveAuthorization(builder: EndpointBuilder): Resolved<Authori
     const { required, roles } = rules;
     return fromComment(builder, access, roles.length > 0 ? { required, roles } : required ? signedIn : anyone);
   }
-  const { value, ...preset } = fromOptions(
+  const preset = fromOptions(
     builder.options,
     'requiresAuthorization',
     ({ requiresAuthorization }) => requiresAuthorization,
   );
-  const authorization = value ? signedIn : anyone;
+  const authorization = preset.value ? signedIn : anyone;
   const basic = findBasicAuthentication(builder);
   if (basic !== null) return fromComment(builder, basic, authorization);
-  return { value: authorization, ...preset, reason: value ? preset.reason : 'no authorize line' };
+  return preset.origin === 'default'
+    ? fromDefault(authorization, 'no authorize line')
+    : withValue(preset, authorization);
 }

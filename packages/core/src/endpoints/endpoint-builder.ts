@@ -89,8 +89,9 @@ export class EndpointBuilder {
   }
 
   /** Returns the value, and records its origin if an explanation was asked for. */
-  record<Value>(member: keyof Endpoint, { value, origin, line, reason }: Resolved<Value>): Value {
-    this.origins?.set(member, { origin, line, reason });
+  record<Value>(member: keyof Endpoint, resolved: Resolved<Value>): Value {
+    const { value, origin, line, reason } = resolved;
+    if (this.origins !== null) this.origins.set(member, { origin, line, reason });
     return value;
   }
 

@@ -21,6 +21,11 @@ export interface Resolved<Value> extends Origin {
   readonly value: Value;
 }
 
+/** Returns another value with the same origin. Faster than a spread, and called several times for each endpoint. */
+export function withValue<Value>({ origin, line, reason }: Origin, value: Value): Resolved<Value> {
+  return { value, origin, line, reason };
+}
+
 export function fromRoutine<Value>(value: Value, reason: string): Resolved<Value> {
   return { value, origin: 'routine', line: null, reason };
 }

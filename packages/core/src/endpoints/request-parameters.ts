@@ -6,7 +6,7 @@ import { bodyParameterName } from './annotations/body-parameter-name.ts';
 import { requestHeaders, requestHeadersParameterName } from './annotations/request-headers.ts';
 import { paramType } from './annotations/request-param-type.ts';
 import { orOption } from './comment/resolve-values.ts';
-import { fromRoutine, type Resolved } from './origin.ts';
+import { fromRoutine, type Resolved, withValue } from './origin.ts';
 
 /** Shared by all endpoints without a parameter for the headers. */
 const withoutParameter = {
@@ -27,16 +27,17 @@ export function resolveRequestHeaders(
   parameters: readonly EndpointParameter[],
   others: OtherValues,
 ): Resolved<RequestHeadersBinding> {
-  const { value: mode, ...origin } = orOption(builder, requestHeaders, 'requestHeadersMode');
+  const preset = orOption(builder, requestHeaders, 'requestHeadersMode');
+  const mode = preset.value;
   const nameAnnotation = builder.annotationFor(requestHeadersParameterName);
   if (mode !== 'parameter') {
     if (nameAnnotation !== null) warnOfMode(builder, nameAnnotation.name, nameAnnotation.line);
-    return { value: withoutParameter[mode], ...origin };
+    return withValue<RequestHeadersBinding>(preset, withoutParameter[mode]);
   }
   const name = builder.get(requestHeadersParameterName) ?? builder.options.requestHeadersParameterName;
   const parameter = findParameter(parameters, name);
   if (parameter !== null && canReceiveHeaders(parameter, others))
-    return { value: { mode, position: parameter.position }, ...origin };
+    return withValue<RequestHeadersBinding>(preset, { mode, position: parameter.position });
   const annotation = nameAnnotation ?? builder.annotationFor(requestHeaders);
   if (annotation !== null) {
     builder.report(

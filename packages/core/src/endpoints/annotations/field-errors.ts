@@ -6,7 +6,7 @@ import { fromComment } from '../comment/resolve-values.ts';
 import type { Setting } from '../comment/setting.ts';
 import type { MemberAnnotation } from '../comment/value-annotation.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { fromOptions, fromRoutine, type Resolved } from '../origin.ts';
+import { fromOptions, fromRoutine, type Resolved, withValue } from '../origin.ts';
 
 const fieldErrorStatus: Setting<number> = { key: 'fieldErrorStatus' };
 
@@ -30,10 +30,10 @@ function resolve(builder: EndpointBuilder): Resolved<Endpoint['fieldErrors']> {
   const preset = fromOptions(builder.options, 'fieldErrors', (options) => options.fieldErrors);
   const written = builder.get(fieldErrors);
   const origin = written === null ? preset : fromComment(builder, fieldErrors, written);
-  if (origin.value === false) return { ...origin, value: undefined };
+  if (origin.value === false) return withValue(origin, undefined);
   if (dialect !== undefined) return fromRoutine(undefined, `the dialect ${dialect} has its own errors`);
   const status = builder.get(fieldErrorStatus) ?? (typeof preset.value === 'number' ? preset.value : null);
-  return { ...origin, value: { status } };
+  return withValue(origin, { status });
 }
 
 export const fieldErrors: MemberAnnotation<'fieldErrors', boolean> = {

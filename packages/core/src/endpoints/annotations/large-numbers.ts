@@ -2,6 +2,7 @@ import { oneOf } from '../comment/parse-values.ts';
 import { orOption } from '../comment/resolve-values.ts';
 import { type MemberAnnotation, memberAnnotation } from '../comment/value-annotation.ts';
 import type { EndpointOptions } from '../options.ts';
+import { withValue } from '../origin.ts';
 
 export const largeNumbers: MemberAnnotation<'largeNumbers', EndpointOptions['largeNumbers']> = memberAnnotation({
   key: 'largeNumbers',
@@ -13,8 +14,8 @@ export const largeNumbers: MemberAnnotation<'largeNumbers', EndpointOptions['lar
   parse: oneOf(['number', 'string', 'negotiated']),
   member: 'largeNumbers',
   resolve: (builder) => {
-    const { value, ...origin } = orOption(builder, largeNumbers, 'largeNumbers');
-    return { value: value === 'number' ? undefined : value, ...origin };
+    const form = orOption(builder, largeNumbers, 'largeNumbers');
+    return withValue(form, form.value === 'number' ? undefined : form.value);
   },
   explained: { name: 'largeNumbers', show: (endpoint) => endpoint.largeNumbers ?? 'number' },
 });

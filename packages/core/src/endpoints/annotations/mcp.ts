@@ -3,6 +3,7 @@ import type { EndpointBuilder } from '../endpoint-builder.ts';
 import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 import { onOffOrProse, someText } from '../comment/parse-values.ts';
 import { fromComment } from '../comment/resolve-values.ts';
+import type { SettingKey } from '../comment/setting.ts';
 import {
   type MemberAnnotation,
   memberAnnotation,
@@ -14,7 +15,7 @@ import { type Endpoint, type ToolHint, toolHints } from '../endpoint.ts';
 import { fromDefault, type Resolved } from '../origin.ts';
 
 function resolve(builder: EndpointBuilder): Resolved<Endpoint['mcp']> {
-  const first = [mcp, mcpName, mcpTitle, mcpHints].find((setting) => builder.isSet(setting));
+  const first = settings.find((setting) => builder.isSet(setting));
   if (first === undefined) return fromDefault(undefined, 'no mcp line');
   return fromComment(builder, first, {
     included: builder.get(mcp),
@@ -96,3 +97,6 @@ export const mcpHints: ValueAnnotation<readonly ToolHint[]> = valueAnnotation({
   isGuard: false,
   parse: parseHints,
 });
+
+/** All that `resolve` reads. */
+const settings: readonly SettingKey[] = [mcp, mcpName, mcpTitle, mcpHints];

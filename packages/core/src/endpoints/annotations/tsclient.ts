@@ -20,7 +20,6 @@ const byDefault: TypedClientOptions = Object.freeze({
 });
 
 function resolve(builder: EndpointBuilder): Resolved<TypedClientOptions> {
-  const settings = [tsclient, tsclientEvents, tsclientParseUrl, tsclientParseRequest, tsclientStatusCode];
   const first = settings.find((setting) => builder.isSet(setting));
   if (first === undefined) return fromDefault(byDefault, 'no tsclient line');
   return fromComment(builder, first, {
@@ -81,3 +80,6 @@ export const tsclientStatusCode: ValueAnnotation<boolean> = valueAnnotation({
   isGuard: false,
   parse: onOffOrProse,
 });
+
+/** All that `resolve` reads. */
+const settings = [tsclient, tsclientEvents, tsclientParseUrl, tsclientParseRequest, tsclientStatusCode];
