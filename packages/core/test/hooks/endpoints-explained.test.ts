@@ -151,6 +151,39 @@ test('values that only comments set', async () => {
   ]);
 });
 
+test('where another line or the parameters decide a value, they are its origin', async () => {
+  const explained = await explain(
+    `create function a_cached() returns int language sql stable as 'select 1';
+     comment on function a_cached is E'HTTP\\ncached';
+     create function b_realm() returns int language sql stable as 'select 1';
+     comment on function b_realm is E'HTTP\\nrealm House\\nresponse_settings\\ncached = off';`,
+    { responseSettings: true, requestHeadersMode: 'parameter' },
+  );
+  const names = ['authorization', 'requestHeaders', 'cache', 'responseSettings', 'bufferRows'];
+  const shown = explained.map(({ values }) =>
+    values
+      .filter(({ name }) => names.includes(name))
+      .map(({ name, value, origin, line, reason }) => `${name} ${value} (${origin} ${line}: ${reason})`),
+  );
+
+  expect(shown).toEqual([
+    [
+      'authorization anonymous (default null: no authorize line)',
+      'requestHeaders ignore (routine null: no parameter "headers" can receive the request headers)',
+      'cache by all parameters (comment 2: set by the comment)',
+      'responseSettings false (comment 2: not with cached)',
+      'bufferRows 25 (default null: bufferRows)',
+    ],
+    [
+      'authorization HTTP Basic (comment 2: set by the comment)',
+      'requestHeaders ignore (routine null: no parameter "headers" can receive the request headers)',
+      'cache none (comment 4: set by the comment)',
+      'responseSettings true (comment 3: set by the comment)',
+      'bufferRows 1 (comment 3: response_settings buffers the response)',
+    ],
+  ]);
+});
+
 test('the operations of a table have the problems that concern them', async () => {
   const explanations = await explain(
     `create table film (id int primary key, title text);
