@@ -84,7 +84,7 @@ function parsePreference(
   return (values[name] as readonly string[]).includes(value) ? [name, value] : null;
 }
 
-/** Hours, and quarters of an hour. As in PostgreSQL, `+05:30` is west of Greenwich, as POSIX has it, and `-4` too. */
+/** Hours, and quarters of an hour. PostgreSQL decides about the sign: `-4` and, as in POSIX, `+05:30` are west of Greenwich. */
 const offset = /^[+-]?(?:0?\d|1[0-5])(?::(?:00|15|30|45))?$/;
 
 /**

@@ -21,7 +21,7 @@ const gateway = useGateway(
   comment on function one is 'HTTP GET';
 `,
   {
-    routineSources: [functionsSource(), postgrestSource({ path: '/rest', allowAggregates: true })],
+    routineSources: [functionsSource(), postgrestSource({ path: '/rest', allowAggregates: true, planEnabled: true })],
     commentsMode: 'parseAll',
   },
 );
@@ -58,6 +58,19 @@ const urls = {
   'names of a level': `/rest/doc?${fill('a.', urlSize)}b=eq.1`,
   quotes: `/rest/doc?select=${fill('%22', urlSize)}`,
   spaces: `/rest/doc?select=id::${fill('+', urlSize)}`,
+  'spread relations': `/rest/doc?select=${list('...author(name)', urlSize)}`,
+  'nested spread aggregates': `/rest/doc?select=${'...author('.repeat(5)}${list('id.sum()', urlSize)}${')'.repeat(5)}`,
+  casts: `/rest/doc?select=${list('id::text', urlSize)}`,
+  aliases: `/rest/doc?select=${list('a:id', urlSize)}`,
+  aggregates: `/rest/doc?select=${list('id.sum()', urlSize)}`,
+  hints: `/rest/doc?select=author${fill('!author_id', urlSize)}(id)`,
+  'terms of order': `/rest/doc?order=${list('id.desc.nullslast', urlSize)}`,
+  'words of a term': `/rest/doc?order=id${fill('.desc', urlSize)}`,
+  'elements of any': `/rest/doc?id=eq(any).{${list('1', urlSize)}}`,
+  'languages of a search': `/rest/doc?name=fts(${fill('a', urlSize)}).a`,
+  'names of conflicts': `/rest/doc?on_conflict=${list('"a"', urlSize)}`,
+  'backslashes in quotes': `/rest/doc?or=(name.eq."${fill('\\\\', urlSize)}`,
+  'blanks in groups': `/rest/doc?or=(${fill('+', urlSize)}`,
   columns: `/rest/doc?columns=${fill('+', urlSize)}`,
   keys: `/api/one?a=1&${list('b=', urlSize, '&')}`,
   'elements of a key': `/api/one?a=1&${list('n=1', urlSize, '&')}`,
@@ -70,6 +83,9 @@ const headers = {
   'unknown time zones': { prefer: list('timezone=x', headerSize) },
   preferences: { prefer: list('a', headerSize) },
   ranges: { range: fill('0-', headerSize) },
+  'parameters of a plan': { accept: `application/vnd.pgrst.plan+json;options=${list('analyze', headerSize, '|')}` },
+  'media types of a plan': { accept: list('application/vnd.pgrst.plan+json;for="a/b"', headerSize) },
+  offsets: { prefer: list('timezone=+05:30', headerSize) },
   'entity tags': { 'if-none-match': list('"a"', headerSize) },
   cookies: { cookie: list('a=b', headerSize, ';') },
 } as const;

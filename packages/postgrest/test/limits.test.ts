@@ -3,7 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { ask, postgrest } from './support.ts';
 
 /** Values that are past a limit of PostgreSQL are errors of the request. */
-const gateway = useGateway('create table item (id int primary key, name text unique, data jsonb)', postgrest());
+const gateway = useGateway(
+  'create table item (id int primary key, name text unique, data jsonb); create table node (id int primary key, a int, parent int references node)',
+  postgrest(),
+);
 
 test('an array with seven dimensions, and an index row that is too large', async () => {
   const response = await ask(gateway, 'GET /rest/item?id=eq(any).{{{{{{{1}}}}}}}');
@@ -43,6 +46,32 @@ describe('a JSON path', () => {
         { code: 'PGRST100', details: expect.stringContaining('a JSON path has more than 32 steps') as string },
       ]);
     }
+  });
+});
+
+describe('the parts of a request', () => {
+  const repeat = (count: number, part: (index: number) => string, separator = ','): string =>
+    Array.from({ length: count }, (_, index) => part(index)).join(separator);
+  const nest = (name: string, depth: number, inner: string): string =>
+    `${`${name}(`.repeat(depth)}${inner}${')'.repeat(depth)}`;
+  /** The most that is allowed, and a request with a number of parts. */
+  const limits: readonly (readonly [name: string, most: number, path: (count: number) => string])[] = [
+    ['filters', 100, (count) => repeat(count, () => 'id=eq.1', '&')],
+    ['filters of a group', 100, (count) => `or=(${repeat(count, () => 'id.eq.1')})`],
+    ['groups within groups', 16, (count) => `or=(${nest('and', count - 1, 'id.eq.1')})`],
+    ['terms of order', 32, (count) => `order=${repeat(count, () => 'id')}`],
+    ['items', 500, (count) => `select=${repeat(count, (index) => `a${index}:id`)}`],
+    ['columns', 999, (count) => `select=${repeat(Math.floor(count / 3), () => '*')}${count % 3 === 0 ? '' : ',*'}`],
+    ['relations', 30, (count) => `select=${repeat(count, (index) => `a${index}:node(id)`)}`],
+    ['relations within relations', 5, (count) => `select=${nest('node', count, 'id')}`],
+    ['bytes of a name', 63, (count) => `select=${'a'.repeat(count)}:id`],
+  ];
+
+  test.each(limits)('%s: %i', async (_, most, path) => {
+    const tree = await gateway.send(`GET /rest/node?${path(most)}`);
+    expect([tree.status, tree.body]).toEqual([200, expect.stringMatching(/^\[/) as string]);
+    const { status, body } = await gateway.send(`GET /rest/node?${path(most + 1)}`);
+    expect([status, JSON.parse(body)]).toMatchObject([400, { code: 'PGRST100' }]);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
  * Lists the aggregates of rows that return a domain, on PostgreSQL 13 and later. Their owner has the rights of the owner of their schema or of
- * the relation: an aggregate runs with the rights of the callers of a table, and somebody who may only create objects in a schema must not
+ * the relation: an aggregate runs with the rights of the callers of a table, and a role that may only create objects in a schema must not
  * decide what it does.
  * - `schema`, `function`
  * - `rowSchema`, `rowType`: the type of the rows; null: every type
