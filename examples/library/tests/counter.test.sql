@@ -19,7 +19,7 @@ insert into book_copy (book_id, branch_id, shelf, condition) values (5, 1, 'Fant
 -- expect body contains {"name": "Gus Lind", "toPay": 0}
 select count(*) = 1 from current_loan where copy_id = :copy;
 
--- test who returns a copy late pays before the next loan
+-- test a fine is paid before the next loan
 insert into loan (copy_id, member_id, lent_on) values (:copy, :member, current_date - 100);
 -- POST /api/return-copy?copyId={{copy}}
 -- expect 200

@@ -100,7 +100,9 @@ async function runRequest(
       identity,
     });
   };
-  const { product, refusedCommit } = await session.runRequest(send, () => gateway.roleOf(identity));
+  const { product, refusedCommit } = await session.runRequest(send, ({ endpoint }) =>
+    endpoint === null ? null : gateway.roleOf(identity),
+  );
   await policies?.endRequest(session);
   const { response, endpoint, refusal } = product;
   if (endpoint !== null) reached(endpoint);

@@ -9,6 +9,7 @@ import {
   memoryRateLimits,
   type Observation,
   Problem,
+  type ProvidedConnection,
   type RateLimitStore,
 } from '@pgway/core';
 import { DatabaseError } from '@pgway/core/connection';
@@ -201,7 +202,7 @@ export class TestGateway {
   }
 
   /** @throws Problem for a call that cannot run in the transaction of a test */
-  #provide(endpoint: Endpoint): { readonly client: TestSession['client']; readonly release: (error?: Error) => void } {
+  async #provide(endpoint: Endpoint): Promise<ProvidedConnection> {
     const session = this.#session!;
     this.#refusal ??= refuse(endpoint);
     if (this.#refusal !== null)
@@ -210,6 +211,7 @@ export class TestGateway {
         title: 'pgway test cannot run this request',
         detail: this.#refusal,
       });
+    if (this.#endpoint !== null) await session.endCall();
     this.#endpoint = endpoint;
     return {
       client: session.client,

@@ -92,11 +92,11 @@ export class TestSession {
   /**
    * Runs a request, as if it had a transaction of its own: with the settings that a session begins with, and with the checks of deferred
    * constraints at its end.
-   * @param role the role of the call; null: that of the connection
+   * @param role returns the role of the call; null: that of the connection
    */
   async runRequest<Product>(
     send: () => Promise<Product>,
-    role: () => string | null,
+    role: (product: Product) => string | null,
   ): Promise<{ readonly product: Product; readonly refusedCommit: StatementError | null }> {
     this.#requireOpen();
     await this.#resetSettings();
@@ -104,7 +104,7 @@ export class TestSession {
     const product = await send();
     this.#requireOpen();
     const hasFailed = this.client.getTransactionStatus() === 'E';
-    const refusedCommit = hasFailed ? null : await this.#checkConstraints(role());
+    const refusedCommit = hasFailed ? null : await this.#checkConstraints(role(product));
     if (hasFailed || refusedCommit !== null) await this.#rollBackStep();
     else await this.client.query(`release savepoint ${savepoint}`);
     await this.#resetSettings();
@@ -114,6 +114,13 @@ export class TestSession {
   /** Asks the server to cancel the statement that runs. */
   async cancel(): Promise<void> {
     await cancelStatement(this.client, cancelTimeoutMs).catch(() => undefined);
+  }
+
+  /** Separates two calls of one request, each of which has a transaction of its own on a server: an error undoes the call alone. */
+  async endCall(): Promise<void> {
+    this.#requireOpen();
+    if (this.client.getTransactionStatus() === 'E') await this.client.query(`rollback to savepoint ${savepoint}`);
+    else await this.client.query(`release savepoint ${savepoint}; savepoint ${savepoint}`);
   }
 
   /** Reports that the connection cannot be used any more. */

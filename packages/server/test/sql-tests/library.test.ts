@@ -29,7 +29,7 @@ test('the tests of the example library succeed', async () => {
   ok     copies are counted by condition
 tests/counter.test.sql
   ok     a copy is lent once
-  ok     who returns a copy late pays before the next loan
+  ok     a fine is paid before the next loan
   ok     a reserved book goes to the first of the queue
 9 tests, 0 failed
 `);

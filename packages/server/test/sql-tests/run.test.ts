@@ -42,6 +42,7 @@ select title = 'Brazil' from film where id = :id;
 -- expect 204
 select * from film;
 -- expect rows 2
+insert into film (title) values ('Not committed');
 
 -- test a duplicate is refused, and the test goes on
 -- POST /films as ada
@@ -467,4 +468,25 @@ test('SQL files, tables, the dialect of PostgREST, and steps before the first te
   expect(stdout).toBe(
     'films.test.sql\n  ok     an SQL file\n  ok     a table in the dialect of PostgREST\n2 tests, 0 failed\n',
   );
+});
+
+test('a caller whose role may not be used gets the error of a server, where constraints are deferred, too', async () => {
+  const sql = `
+    create table parent (id int primary key deferrable initially deferred);
+    create function ready() returns int language sql stable as 'select 1';
+    comment on function ready is 'HTTP GET';
+  `;
+  const file = `-- identity none {"role": "none"}
+-- GET /api/ready as none
+-- expect 403
+-- GET /api/ready
+-- expect 200
+`;
+  const { stdout } = await runPgwayTest({
+    sql,
+    files: { 'roles.test.sql': file },
+    configuration: { authentication: { databaseRole: { claim: 'role' } }, bearer: { enabled: true } },
+  });
+
+  expect(stdout).toBe('roles.test.sql\n  ok     roles.test.sql\n1 test, 0 failed\n');
 });
