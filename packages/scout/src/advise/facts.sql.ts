@@ -57,7 +57,7 @@ const callers = `
 export const routinesSql = (hasSqlBodies: boolean): string => `
 select p.oid, ${names('p.proname')}, '(' || pg_catalog.oidvectortypes(p.proargtypes) || ')' as signature,
   case p.prokind when 'p' then 'PROCEDURE' else 'FUNCTION' end as kind, l.lanname as language, p.prosecdef as "isDefiner",
-  p.proowner as owner, pg_catalog.pg_get_userbyid(p.proowner) as "ownerName", p.provolatile <> 'v' as "isPlannable",
+  p.proowner as owner, pg_catalog.pg_get_userbyid(p.proowner) as "ownerName", 
   p.prorettype in ('pg_catalog.trigger'::regtype, 'pg_catalog.event_trigger'::regtype) as "isTrigger",
   (select c from unnest(p.proconfig) c where c like 'search\\_path=%' limit 1) is not null as "hasSearchPath",
   (select substr(c, 13) from unnest(p.proconfig) c where c like 'search\\_path=%' limit 1) as "searchPath",

@@ -65,8 +65,6 @@ export interface Routine extends Named {
   readonly isDefiner: boolean;
   readonly owner: number;
   readonly ownerName: string;
-  /** Whether the planner may call it. */
-  readonly isPlannable: boolean;
   readonly isTrigger: boolean;
   readonly hasSearchPath: boolean;
   readonly searchPath: string | null;

@@ -33,7 +33,7 @@ export async function readScans(client: Client, facts: CatalogFacts, progress: P
   if (routines.length === 0 || !hasLargeTable) return { scans: [], notes: [] };
   const foreign = foreignOwner(facts);
   if (foreign !== null) {
-    const text = `statements are not planned: the planner would call functions of ${foreign} with the rights of ${facts.server.user}; connect as ${foreign}`;
+    const text = `statements are not planned: functions and views of ${foreign} could run with the rights of ${facts.server.user}; connect as ${foreign}`;
     return { scans: [], notes: [text] };
   }
   const scans: Scan[] = [];
@@ -51,14 +51,13 @@ export async function readScans(client: Client, facts: CatalogFacts, progress: P
 }
 
 /**
- * Returns an owner of functions that the planner may call, as a default or a policy can contain them, and who could gain the rights of the
- * user; null: there is none. Superusers have all rights already.
+ * Returns an owner of routines or relations who could gain the rights of the user while a statement is planned; null: there is none. The
+ * planner calls functions that are not volatile, and some of PostgreSQL run others, as `table_to_xml` does with those of a view.
  */
-function foreignOwner({ routines, roles, server }: CatalogFacts): string | null {
-  const superusers = new Set([...roles.values()].filter(({ isSuperuser }) => isSuperuser).map(({ name }) => name));
-  const found = routines.find(
-    ({ isPlannable, ownerName }) => isPlannable && ownerName !== server.user && !superusers.has(ownerName),
-  );
+function foreignOwner({ routines, relations, roles, server }: CatalogFacts): string | null {
+  const superusers = [...roles.values()].filter(({ isSuperuser }) => isSuperuser).map(({ name }) => name);
+  const trusted = new Set([...superusers, server.user]);
+  const found = [...routines, ...relations.values()].find(({ ownerName }) => !trusted.has(ownerName));
   return found?.ownerName ?? null;
 }
 
@@ -70,7 +69,9 @@ async function scansOf(client: Client, facts: CatalogFacts, routine: Routine): P
   );
   await client.query('savepoint advise');
   try {
-    await client.query(`set local search_path to ${routine.searchPath ?? 'default'}`);
+    await client.query('set local search_path to default');
+    if (routine.searchPath !== null)
+      await client.query(`select pg_catalog.set_config('search_path', $1, true)`, [routine.searchPath]);
     const types = await parameterTypes(client, routine);
     const found: Scan[] = [];
     for (const { sql } of splitStatements(numberParameters(body, routine, columns))) {
@@ -99,7 +100,9 @@ async function parameterTypes(client: Client, { argumentTypes }: Routine): Promi
 /** A prepared statement has a generic plan in all versions. */
 async function explain(client: Client, sql: string, types: readonly string[]): Promise<PlanNode> {
   const list = (texts: readonly string[]): string => (texts.length === 0 ? '' : ` (${texts.join(', ')})`);
-  await client.query(`prepare pgscout_advise${list(types)} as ${sql}`);
+  // The extended protocol refuses a second statement, whatever the text of the body contains. The types of `pg` lack the mode.
+  const prepare = { text: `prepare pgscout_advise${list(types)} as ${sql}`, queryMode: 'extended' };
+  await client.query(prepare);
   const values = list(types.map(() => 'null'));
   const { rows } = await client.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(
     `explain (format json, verbose) execute pgscout_advise${values}`,

@@ -291,15 +291,17 @@ CREATE INDEX CONCURRENTLY ON shop.film (director);
     expect((await advise()).stdout).toBe('');
   });
 
-  test('nothing is planned when the planner would call functions of a role with fewer rights', async () => {
+  test.each([
+    ['function', `create function shop.trap() returns int language sql as 'select 1'`],
+    ['view', 'create view shop.trap as select 1 as one'],
+  ])('nothing is planned while a role with fewer rights owns a %s, which could run as the user', async (kind, sql) => {
     const role = `advised_${randomBytes(8).toString('hex')}`;
-    await database.query(`create role ${role}; create function shop.trap() returns int language plpgsql stable as 'begin return 1; end';
-      alter function shop.trap() owner to ${role}`);
+    await database.query(`create role ${role}; ${sql}; alter ${kind} shop.trap owner to ${role}`);
     try {
       const { stdout, stderr } = await advise();
       expect({ stdout, stderr: stderr.replaceAll(role, '{role}') }).toEqual({
         stdout: '',
-        stderr: `${superuserNote}${statisticsNote}note: statements are not planned: the planner would call functions of {role} with the rights of postgres; connect as {role}\nno findings\n`,
+        stderr: `${superuserNote}${statisticsNote}note: statements are not planned: functions and views of {role} could run with the rights of postgres; connect as {role}\nno findings\n`,
       });
     } finally {
       await database.query(`drop owned by ${role}; drop role ${role}`);
