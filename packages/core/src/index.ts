@@ -176,6 +176,7 @@ export type { NamedColumn, NamedType } from './endpoints/named-type.ts';
 export type { EndpointAuthenticationOptions, EndpointFormOptions } from './endpoints/options.generated.ts';
 export type { EndpointOptions, EndpointRateLimitOptions } from './endpoints/options.ts';
 export type { ValidationRule } from './endpoints/validation/rules.ts';
+export type { RetryStrategyOptions } from './endpoints/retries/options.ts';
 export type { ValidationRuleOptions } from './endpoints/validation/options.ts';
 export type { Diagnostic } from './endpoints/diagnostic.ts';
 export type { LineExplanation } from './endpoints/comment/comment-trace.ts';

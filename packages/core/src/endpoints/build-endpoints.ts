@@ -32,6 +32,8 @@ import type { EndpointOptions } from './options.ts';
 import { type NameConverter, buildParameters } from './parameters.ts';
 import { resolveBodyParameter, resolveRequestHeaders } from './request-parameters.ts';
 import { resolveResultShape, resolveOutputConversion, resolveRawFormat, findTextOutputs } from './result-shape.ts';
+import { retryStrategy } from './annotations/retry-strategy.ts';
+import { findRetryFault } from './retries/find-retry-fault.ts';
 import { resolveRoute, resolveParameterSource, withBodyParameter } from './route.ts';
 import { mergeTableDiagnostics, reportEmptyUpdate, type RoutineDiagnostic } from './table-diagnostics.ts';
 import { resolveTable } from './table.ts';
@@ -108,7 +110,7 @@ function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: ()
   if (!builder.hasHttpAnnotation) builder.diagnostics.push(...builder.hints);
   if (!isPublished || builder.get(isEnabled) === false) return null;
   return checkSource(builder) && checkTypes(builder)
-    ? withoutInternal(builder, reportIdempotency(builder, assembleEndpoint(builder, names, known)))
+    ? withoutInternal(builder, reportRepetition(builder, assembleEndpoint(builder, names, known)))
     : null;
 }
 
@@ -130,11 +132,13 @@ function checkSource(builder: EndpointBuilder): boolean {
   return faults === undefined;
 }
 
-function reportIdempotency(builder: EndpointBuilder, endpoint: Endpoint): Endpoint {
+function reportRepetition(builder: EndpointBuilder, endpoint: Endpoint): Endpoint {
   const fault = findIdempotencyFault(endpoint);
   if (fault !== null) {
     builder.reportAt(idempotent, 'idempotent', `idempotent: ${fault}`);
   }
+  const retryFault = endpoint.retryDelaysMs === undefined ? null : findRetryFault(endpoint);
+  if (retryFault !== null) builder.reportAt(retryStrategy, 'contradiction', `retry_strategy: ${retryFault}`);
   return endpoint;
 }
 

@@ -346,6 +346,8 @@ export interface Endpoint {
   readonly mcp?: EndpointTool;
   /** Whether requests may (`optional`) or must (`required`) have an idempotency key; absent: keys have no effect. */
   readonly idempotency?: 'optional' | 'required';
+  /** The waits before a call is repeated that PostgreSQL has rolled back for a serialization failure or deadlock; absent: it is not. */
+  readonly retryDelaysMs?: readonly number[];
   /** The effects of a call on its session; absent for none. */
   readonly sessionEffects?: SessionEffects;
   /** Absent for a database without the extension Citus. */

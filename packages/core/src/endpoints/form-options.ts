@@ -1,6 +1,7 @@
 import { option, optionGroup, type OptionGroup } from '../validation/option.ts';
 import { boolean, callback, integer, nullable, oneOf, recordOf, string, union } from '../validation/validators.ts';
 import { methods } from './endpoint.ts';
+import { retryStrategyOptions, strategyNameFault } from './retries/options.ts';
 import { ruleNameFault, validationRuleOptions } from './validation/options.ts';
 import { camelCase, kebabPath } from './naming.ts';
 import type { EndpointFormOptions } from './options.generated.ts';
@@ -93,6 +94,11 @@ export const endpointFormOptions: OptionGroup<EndpointFormOptions> = optionGroup
       recordOf(validationRuleOptions, ruleNameFault),
       {},
       'Rules that comments select with `validate <parameter> using <rule>`: `{"phone": {"pattern": "^[+][0-9]{6,15}$", "message": "Not a phone number."}}`. A rule has one or more of `required`, `notNull`, `notEmpty`, `minLength`, `maxLength` and `pattern`, a regular expression without lookaround and backreferences.',
+    ),
+    retryStrategies: option(
+      recordOf(retryStrategyOptions, strategyNameFault),
+      {},
+      'Strategies that comments select with `retry_strategy <name>`: `{"default": {"delays": [0, 0.1, 1]}}`. `delays`: the seconds before each repetition of a call that PostgreSQL has rolled back for a serialization failure or a deadlock.',
     ),
     logAnnotationSetInfo: option(boolean, true, 'Logs every property that a comment sets.'),
   },

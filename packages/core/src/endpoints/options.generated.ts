@@ -1,4 +1,5 @@
 import type { Routine } from '../catalog/routine.ts';
+import type { RetryStrategyOptions } from './retries/options.generated.ts';
 import type { ValidationRuleOptions } from './validation/options.generated.ts';
 // Generated from the groups of options in this folder by `npm run options`. Do not edit.
 
@@ -107,6 +108,11 @@ export interface EndpointFormOptions {
    * `maxLength` and `pattern`, a regular expression without lookaround and backreferences.
    */
   readonly validationRules: Readonly<Record<string, ValidationRuleOptions>>;
+  /**
+   * Strategies that comments select with `retry_strategy <name>`: `{"default": {"delays": [0, 0.1, 1]}}`. `delays`: the
+   * seconds before each repetition of a call that PostgreSQL has rolled back for a serialization failure or a deadlock.
+   */
+  readonly retryStrategies: Readonly<Record<string, RetryStrategyOptions>>;
   /** Logs every property that a comment sets. Default true. */
   readonly logAnnotationSetInfo: boolean;
 }

@@ -70,6 +70,7 @@ type State = ObservationWith<
 >;
 type Upkeep = ObservationWith<'tenant-unavailable' | 'tenants-not-read' | 'idempotency-keys-not-pruned'>;
 type Stream = ObservationWith<
+  | 'call-repeated'
   | 'unknown-hint'
   | 'unknown-receivers'
   | 'stream-dropped'
@@ -117,6 +118,12 @@ function stateLine(observation: State | Stream | Replica | Upkeep): [Level, Fiel
 
 function streamLine(observation: Stream | Replica | Upkeep): [Level, Fields, string] {
   switch (observation.kind) {
+    case 'call-repeated':
+      return [
+        'info',
+        { routine: observation.endpoint.id, code: observation.code, repetition: observation.repetition },
+        'a call that PostgreSQL has rolled back runs again',
+      ];
     case 'unknown-hint':
       return [
         'warn',

@@ -84,6 +84,8 @@ type Event =
   | { readonly kind: 'notice'; readonly endpoint: Endpoint; readonly notice: Notice }
   /** A routine has changed a session setting beyond its transaction. The connection is closed, to protect the next caller. */
   | { readonly kind: 'setting-leaked'; readonly endpoint: Endpoint; readonly setting: string }
+  /** A call runs again: PostgreSQL has rolled it back for a serialization failure or a deadlock. */
+  | { readonly kind: 'call-repeated'; readonly endpoint: Endpoint; readonly code: string; readonly repetition: number }
   /** The hint of an event names no valid scope: the event uses the scope of the endpoint. */
   | { readonly kind: 'unknown-hint'; readonly endpoint: Endpoint; readonly hint: string }
   /** The member `info_scope` of a notification is not a scope: no subscriber receives the event. */

@@ -4,6 +4,7 @@ import type { CallResult, ExecutionContext, ExecutionInput } from './execution.t
 import { createEventRaiser } from './notice-events.ts';
 import { runWithPlan } from './plans/planned-call.ts';
 import { isRefusal, runsAgainOnPrimary, selectReplica } from './read-routing.ts';
+import { mayRepeat, repeatCall } from './repeat-call.ts';
 import { createRun, type Run } from './run.ts';
 import { sendCall } from './send-call.ts';
 import { selectTraceparent } from './trace-context.ts';
@@ -13,6 +14,10 @@ import { selectTraceparent } from './trace-context.ts';
  * @throws DatabaseError, ConnectionLost, AcquireTimeout, CallTimeout, CallCancelled, ColumnMismatch
  */
 export function execute(context: ExecutionContext, input: ExecutionInput): Promise<CallResult> {
+  return mayRepeat(context, input) ? repeatCall(runCall, context, input) : runCall(context, input);
+}
+
+function runCall(context: ExecutionContext, input: ExecutionInput): Promise<CallResult> {
   const { call, request, runner, guard = null } = input;
   const { endpoint } = call.candidate;
   const traceparent = selectTraceparent(context.traceparent, call, request);

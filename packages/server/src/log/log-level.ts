@@ -38,6 +38,7 @@ const observationSources: Readonly<Record<Observation['kind'], LogSource>> = {
   'external-sign-in': 'auth',
   'authentication-error': 'auth',
   notice: 'notice',
+  'call-repeated': 'database',
   'unknown-hint': 'events',
   'unknown-receivers': 'events',
   'stream-dropped': 'events',

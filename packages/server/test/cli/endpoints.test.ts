@@ -362,6 +362,13 @@ test('--json: the explanations as data, without password hashes', async () => {
         },
         {
           "line": null,
+          "name": "retries",
+          "origin": "default",
+          "reason": "no retry_strategy line",
+          "value": "none",
+        },
+        {
+          "line": null,
           "name": "rateLimit",
           "origin": "default",
           "reason": "rateLimits.defaultPolicy",

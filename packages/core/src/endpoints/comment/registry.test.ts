@@ -22,7 +22,7 @@ info_scope info_events_scope info_streaming_scope sse_scope sse_events_scope · 
 tags tag for · enabled · disabled · internal internal_only
 tsclient · tsclient_events · tsclient_parse_url · tsclient_parse_request · tsclient_status_code · plan_cache_mode · connection_reset
 consistency
-listing · allow_unfiltered_delete · listen · invalidates · rate_limit rate_limiter rate_limiter_policy rate_limiter_policy_name · idempotent
+listing · allow_unfiltered_delete · listen · invalidates · retry_strategy retry_strategy_name retry · rate_limit rate_limiter rate_limiter_policy rate_limiter_policy_name · idempotent
 mcp · mcp_name · mcp_title · mcp_hints`;
 
 const sets = (words: readonly string[]): string => [...words].toSorted().join(' ');
@@ -90,6 +90,7 @@ const effects: readonly (readonly [line: string, ...reports: string[]])[] = [
   ['upload for csv b as metadata', 'upload sets upload to csv', 'upload sets "b" to the metadata of the files'],
   ['cached b, h', 'cached sets cached to b h'],
   ['cache_expires 5 min', 'cache_expires sets cacheExpiresInMs to 300000'],
+  ['retry_strategy 2', 'retry_strategy sets retryDelaysMs to 25 50'],
   ['rate_limit strict', 'rate_limit sets rateLimit to strict'],
   ['rate_limit = off', 'rate_limit sets rateLimit to none'],
   ['mcp', 'mcp sets mcp to true'],

@@ -16,6 +16,7 @@ import { commandTimeout } from '../annotations/command-timeout.ts';
 import { connectionName, connectionReset } from '../annotations/connection.ts';
 import { consistency } from '../annotations/consistency.ts';
 import { contentType, responseHeader } from '../annotations/response-headers.ts';
+import { retryStrategy } from '../annotations/retry-strategy.ts';
 import { responseSettings } from '../annotations/response-settings.ts';
 import { fieldErrors } from '../annotations/field-errors.ts';
 import { largeNumbers } from '../annotations/large-numbers.ts';
@@ -96,6 +97,7 @@ const all = [
   cacheExpiresIn,
   invalidates,
   idempotent,
+  retryStrategy,
   rateLimit,
   responseNullHandling,
   queryStringNullHandling,

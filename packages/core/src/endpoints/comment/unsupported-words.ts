@@ -39,11 +39,6 @@ export const unsupportedWords: readonly UnsupportedWord[] = Object.freeze([
     names: ['sse_publish', 'sse_events_publish'],
     advice: 'write info_path, or notify a channel with pg_notify that other comments listen to',
   },
-  {
-    names: ['retry_strategy', 'retry_strategy_name', 'retry'],
-    advice: 'repeat the request in the client when the problem has the code 40001 or 40P01',
-    matches: ([name, ...rest]) => name !== undefined && rest.length === 0 && name.includes('_'),
-  },
   { names: ['cache_profile'], advice: 'write cached and cache_expires_in' },
   {
     names: ['error_code_policy', 'error_code_policy_name', 'error_code'],
