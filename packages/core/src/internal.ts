@@ -22,6 +22,7 @@ export { MessageChunker, probeTopic } from './broadcast/message-chunker.ts';
 export { TopicListeners } from './broadcast/topic-listeners.ts';
 export { display } from './endpoints/diagnostic.ts';
 export { fieldErrorCodes } from './endpoints/endpoint.ts';
+export { createTypeConverter } from './endpoints/named-type.ts';
 export { groupBy } from './endpoints/group-by.ts';
 export { buildCall, findMissingArgument } from './endpoints/statement.ts';
 export { negotiatesLargeNumbers, withLargeNumberTexts } from './endpoints/large-numbers.ts';
@@ -40,6 +41,21 @@ export { toPointer } from './http/json-pointer.ts';
 export { requestMethods } from './http/methods.ts';
 export { parseQueryString } from './http/query-string.ts';
 export { logObserver } from './logging/log-observer.ts';
+export {
+  type DescribedColumn,
+  type DescribedContent,
+  type DescribedMember,
+  type DescribedOperation,
+  describedOperation,
+  type DescribedParameter,
+  type DescribedRelation,
+  type DescribedResponse,
+  type DescribedTable,
+  describedTables,
+  type DescribedToolCall,
+  type DescribedValue,
+  type DialectDescriber,
+} from './ports/dialect-description.ts';
 export { earlierIndex } from './ports/earlier-statements.ts';
 export { errorToLoginOutcome } from './ports/ports.ts';
 export { arrayLiteral, recordLiteral } from './postgres/literal.ts';

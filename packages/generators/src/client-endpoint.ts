@@ -1,6 +1,7 @@
 /** Endpoints as clients call them: their paths, and the parameters that a request sends. */
 
 import type { Endpoint, EndpointParameter, TableEndpoint } from '@pgway/core';
+import { describedOperation } from '@pgway/core/internal';
 
 /** A part of an endpoint's path. Each begins with a slash. */
 export type PathPart =
@@ -37,15 +38,15 @@ function encodeSegment(segment: string): string {
  * Returns the endpoints without the parameters that the gateway fills, such as claims, hashes and upload metadata. `optional` of the others
  * says whether a request may omit them; for columns of a table that depends on the operation.
  */
-export function withClientParameters(all: readonly Endpoint[]): readonly Endpoint[] {
-  // A dialect has clients of its own.
-  const endpoints = all.filter(({ dialect }) => dialect === undefined);
-  return endpoints.map((endpoint) => ({
-    ...endpoint,
-    parameters: endpoint.parameters
-      .filter((parameter) => isClientParameter(endpoint, parameter))
-      .map((parameter) => ({ ...parameter, optional: isOptional(endpoint, parameter) })),
-  }));
+export function withClientParameters(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  return endpoints
+    .filter(({ dialect }) => dialect === undefined)
+    .map((endpoint) => ({
+      ...endpoint,
+      parameters: endpoint.parameters
+        .filter((parameter) => isClientParameter(endpoint, parameter))
+        .map((parameter) => ({ ...parameter, optional: isOptional(endpoint, parameter) })),
+    }));
 }
 
 function isClientParameter({ upload }: Endpoint, { injectedValue, hashOf, position }: EndpointParameter): boolean {
@@ -74,4 +75,12 @@ function wantsValue({ rules = [] }: EndpointParameter): boolean {
 /** Returns whether a rule refuses NULL. */
 export function refusesNull({ rules = [] }: EndpointParameter): boolean {
   return rules.some(({ kind }) => kind === 'required' || kind === 'notNull');
+}
+
+/** Returns the endpoints with the parameters of clients. Those of a dialect are left as they are: the dialect describes them. */
+export function withDescribed(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const described = endpoints.filter(
+    (endpoint) => endpoint.dialect !== undefined && describedOperation(endpoint) !== null,
+  );
+  return [...withClientParameters(endpoints), ...described];
 }

@@ -1,4 +1,6 @@
 import type { Dialect } from '@pgway/core';
+import { describeOperation } from './describe/operations.ts';
+import { describeTables } from './describe/tables.ts';
 import { readInput } from './input.ts';
 import { formatProblem } from './problem-format.ts';
 import { readProfileHeader } from './profile.ts';
@@ -19,6 +21,8 @@ export const postgrestDialect: Dialect = Object.freeze<Dialect>({
   formatProblem,
   unsupportedMethod,
   findUnknown: findUnknownResources,
+  describeOperation,
+  describeTables,
 });
 
 /** Statuses that PostgREST has for errors of the database, where they differ from those above. */

@@ -17,6 +17,7 @@ import type { ResolvedOptions } from './options/options.ts';
 import type { RequestPipeline } from '../request/pipeline.ts';
 import { type EventStreams, indexStreams } from '../events/event-streams.ts';
 import { CompiledEndpoint } from '../request/compiled-endpoint.ts';
+import { keepDescriber } from '../ports/dialect-description.ts';
 import type { Observer } from '../ports/ports.ts';
 import { buildEndpoints } from '../endpoints/build-endpoints.ts';
 import { explainEndpoints } from '../endpoints/explanation.ts';
@@ -276,8 +277,11 @@ async function compileEndpoints(
   { sources, routines }: { readonly sources: readonly EndpointSource[]; readonly routines: readonly Routine[] },
   { authentication, uploads, rateLimits, options }: GatewayServices & { readonly options: ResolvedOptions },
 ): Promise<readonly CompiledEndpoint[]> {
-  for (const source of sources)
-    source.endpointsLoaded?.(endpoints.filter((endpoint) => endpoint.source === source.name));
+  for (const source of sources) {
+    const own = endpoints.filter((endpoint) => endpoint.source === source.name);
+    source.endpointsLoaded?.(own);
+    if (source.dialect !== undefined) keepDescriber(own, source.dialect);
+  }
   const builders = new Map(
     sources.map(({ name, buildQuery, dialect = null }) => [
       name,

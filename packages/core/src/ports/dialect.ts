@@ -4,6 +4,7 @@ import type { JsonSlice } from '../http/json-slice.ts';
 import type { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { HeaderList } from '../http/response.ts';
+import type { DialectDescriber } from './dialect-description.ts';
 import type { RequestInput } from './request-input.ts';
 
 /** The part of a request that selects its endpoint. */
@@ -42,7 +43,7 @@ export type ProblemFormat = (
 ) => { readonly status: number; readonly members: Readonly<Record<string, unknown>> };
 
 /** A dialect of requests and responses. A source has one for all of its endpoints, whose queries it builds. */
-export interface Dialect {
+export interface Dialect extends DialectDescriber {
   /** The member `dialect` of its endpoints. */
   readonly name: string;
   /**

@@ -3,6 +3,7 @@ import { fieldErrorCodes } from '@pgway/core/internal';
 import { GeneratorError } from '../generated-file.ts';
 import { quote } from '../source-text.ts';
 import type { OpenApiOptions } from './options.ts';
+import { sharedSchemas } from './described-operation.ts';
 import { rateLimitComponents } from './rate-limit.ts';
 import { tokensSchema } from './responses.ts';
 import type { JsonSchema } from './schema.ts';
@@ -59,7 +60,11 @@ export function componentsObject(endpoints: readonly Endpoint[], options: OpenAp
   const securitySchemes = securitySchemesObject(endpoints, options);
   const rateLimit = rateLimitComponents(endpoints);
   return {
-    schemas: { Problem: createProblemSchema(endpoints), ...(endpoints.some(isLogin) ? { Tokens: tokensSchema } : {}) },
+    schemas: {
+      Problem: createProblemSchema(endpoints),
+      ...(endpoints.some(isLogin) ? { Tokens: tokensSchema } : {}),
+      ...sharedSchemas(endpoints),
+    },
     responses: {
       Problem: {
         description: 'The request failed',

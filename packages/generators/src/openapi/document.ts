@@ -2,7 +2,7 @@ import type { Diagnostic, Endpoint, Method } from '@pgway/core';
 import type { GeneratedFile } from '../generated-file.ts';
 import { nameCollisions, nameEndpoints, numberedName } from '../naming.ts';
 import { escapeLine } from '../source-text.ts';
-import { withClientParameters } from '../client-endpoint.ts';
+import { withDescribed } from '../client-endpoint.ts';
 import { batchPathItem } from './batch.ts';
 import { componentsObject, problemResponseObject } from './components.ts';
 import { operationObject, securityObject } from './operation.ts';
@@ -28,7 +28,7 @@ export function openApiDocument(
 ): OpenApiDocument {
   const options = resolveOpenApiOptions(partial);
   const { title, version, description, license, servers, batchPath } = options;
-  const paths = withEventStreams(pathsObject(withClientParameters(endpoints), options), endpoints, options);
+  const paths = withEventStreams(pathsObject(withDescribed(endpoints), options), endpoints, options);
   return {
     openapi: '3.1.0',
     info: {
@@ -51,7 +51,7 @@ export function openApiDiagnostics(
   endpoints: readonly Endpoint[],
   partial: Partial<OpenApiOptions>,
 ): readonly Diagnostic[] {
-  const named = nameEndpoints(withClientParameters(endpoints), resolveOpenApiOptions(partial));
+  const named = nameEndpoints(withDescribed(endpoints), resolveOpenApiOptions(partial));
   return nameCollisions(named.filter(({ endpoint }) => methods.has(endpoint.method)));
 }
 
@@ -102,7 +102,7 @@ export function openApiOperations(
   endpoints: readonly Endpoint[],
   partial: Partial<OpenApiOptions> = {},
 ): readonly OpenApiOperation[] {
-  return operations(withClientParameters(endpoints), resolveOpenApiOptions(partial));
+  return operations(withDescribed(endpoints), resolveOpenApiOptions(partial));
 }
 
 /** Returns the Paths Object. */

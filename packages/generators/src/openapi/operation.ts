@@ -1,5 +1,7 @@
 import type { Endpoint, EndpointParameter, NamedType } from '@pgway/core';
 import { escapeLine } from '../source-text.ts';
+import { describedOperationObject } from './described-operation.ts';
+import { escapeMarkdown } from './escape-markdown.ts';
 import {
   listingParameter,
   listingRequestHeaders,
@@ -8,6 +10,7 @@ import {
   returnsVersion,
 } from './listing.ts';
 import { idempotencyHeaders, idempotencyProblems } from './idempotency.ts';
+import { mergeContents } from './merge-contents.ts';
 import type { OpenApiOptions } from './options.ts';
 import { basicSecurityScheme, problemResponseObject } from './components.ts';
 import { rateLimitHeaders, rateLimitProblems } from './rate-limit.ts';
@@ -25,7 +28,12 @@ export interface OperationGroup {
 }
 
 /** Returns an Operation Object. */
-export function operationObject({ id, endpoints, pathNames }: OperationGroup, options: OpenApiOptions): JsonSchema {
+export function operationObject(group: OperationGroup, options: OpenApiOptions): JsonSchema {
+  const security = securityObject(group.endpoints, options);
+  return { ...(describedOperationObject(group) ?? ownOperationObject(group)), ...security };
+}
+
+function ownOperationObject({ id, endpoints, pathNames }: OperationGroup): JsonSchema {
   const [first] = endpoints;
   const body = requestBodyObject(endpoints);
   const parameters = [
@@ -43,7 +51,6 @@ export function operationObject({ id, endpoints, pathNames }: OperationGroup, op
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === null ? {} : { requestBody: body }),
     responses: responsesObject(endpoints),
-    ...securityObject(endpoints, options),
   };
 }
 
@@ -160,23 +167,6 @@ function bodyProperty({ table }: Endpoint, parameter: EndpointParameter): Schema
   return { key, schema, required: !parameter.optional };
 }
 
-/** Merges contents; a media type with several schemas gets `anyOf`. */
-function mergeContents(contents: readonly Content[]): Content {
-  const byType = new Map<string, Content[string][]>();
-  for (const [type, media] of contents.flatMap((content) => Object.entries(content))) {
-    byType.set(type, [...(byType.get(type) ?? []), media]);
-  }
-  return Object.fromEntries([...byType].map(([type, media]) => [type, mergeMedia(media)]));
-}
-
-function mergeMedia(media: readonly Content[string][]): Content[string] {
-  const [only, ...others] = new Map(media.map(({ schema }) => [JSON.stringify(schema), schema])).values();
-  const [encoding, ...different] = new Set(media.map((item) => JSON.stringify(item.encoding ?? null)));
-  // Overloads with different encodings have none.
-  const shared = encoding === 'null' || different.length > 0 ? {} : { encoding: media[0]!.encoding! };
-  return { schema: others.length === 0 ? only! : { anyOf: [only, ...others] }, ...shared };
-}
-
 function responsesObject(endpoints: readonly Endpoint[]): JsonSchema {
   const successes = endpoints.flatMap(successResponses);
   const statuses = [...new Set(successes.map(({ status }) => status))].toSorted();
@@ -242,11 +232,4 @@ function securityRequirements(
   if (basic !== null) return [{ [basicSecurityScheme]: authorization.roles }];
   if (!authorization.required) return [];
   return Object.keys(securitySchemes).map((name) => ({ [name]: authorization.roles }));
-}
-
-/** Escapes HTML tags and script links: descriptions are Markdown. */
-export function escapeMarkdown(text: string): string {
-  return text
-    .replaceAll(/<(?=[a-z/!?])/gi, '&lt;')
-    .replaceAll(/\](?=[(:]\s*(?:&lt;|<)?\s*(?:javascript|vbscript|data):)/gi, String.raw`]\ `.trimEnd());
 }

@@ -1,4 +1,5 @@
 import type { Endpoint } from '@pgway/core';
+import { groupBy } from '@pgway/core/internal';
 import { withClientParameters } from '@pgway/generators/internal';
 import { truncate, escapeControlCharacters, padToWidth, displayWidth } from '@pgway/core/terminal';
 
@@ -64,17 +65,32 @@ function columnWidths(widest: readonly number[], columns: number): readonly numb
   return [widestMethod, request, result, description < minColumns ? 0 : description];
 }
 
+function tableRow(method: string, request: string, { result, description }: Endpoint): readonly string[] {
+  return [
+    method,
+    escapeControlCharacters(request),
+    escapeControlCharacters(resultText(result)),
+    escapeControlCharacters(description.trim().split(/\r?\n/, 1)[0]!.trim()),
+  ];
+}
+
+/** A table or function of a dialect has one row, with its methods. */
+function dialectRows(endpoints: readonly Endpoint[]): readonly (readonly string[])[] {
+  const ofDialects = endpoints.filter(({ dialect }) => dialect !== undefined);
+  return [...groupBy(ofDialects, ({ path }) => path)].map(([path, same]) =>
+    tableRow([...new Set(same.map(({ method }) => method))].join(' '), path, same[0]!),
+  );
+}
+
 /**
  * Returns the endpoints as aligned lines: method, path with parameters, result, first line of the description.
  * @param columns infinite when the output is not a terminal
  */
 export function endpointTable(endpoints: readonly Endpoint[], columns: number): readonly string[] {
-  const rows = withClientParameters(endpoints).map((endpoint) => [
-    endpoint.method,
-    escapeControlCharacters(requestText(endpoint)),
-    escapeControlCharacters(resultText(endpoint.result)),
-    escapeControlCharacters(endpoint.description.trim().split(/\r?\n/, 1)[0]!.trim()),
-  ]);
+  const rows = [
+    ...withClientParameters(endpoints).map((endpoint) => tableRow(endpoint.method, requestText(endpoint), endpoint)),
+    ...dialectRows(endpoints),
+  ];
   const [first] = rows;
   if (first === undefined) return [];
   const widest = first.map((_, index) => Math.max(...rows.map((row) => displayWidth(row[index]!))));

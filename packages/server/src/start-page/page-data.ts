@@ -54,9 +54,15 @@ function compare(left: PageOperation, right: PageOperation): number {
   return methodOrder.indexOf(left.method) - methodOrder.indexOf(right.method);
 }
 
+/** The columns of a table are not parameters in a dialect: its description has the types and summaries. */
+function ownEndpoints({ endpoints }: OpenApiOperation): readonly Endpoint[] {
+  return endpoints.filter(({ dialect }) => dialect === undefined);
+}
+
 function pageOperation(operation: OpenApiOperation): PageOperation {
   const { path, method, endpoints, object } = operation;
   const first = endpoints[0]!;
+  const ownSummary = first.dialect === undefined ? (first.table === null ? '' : first.id) : String(object['summary']);
   const { parameters, body } = requestParts(operation);
   return {
     id: String(object['operationId']),
@@ -66,7 +72,7 @@ function pageOperation(operation: OpenApiOperation): PageOperation {
     group: first.table === null ? routineGroup(first) : first.name,
     tags: [...new Set(endpoints.flatMap(({ tags }) => tags))],
     signatures: endpoints.map(({ id }) => id),
-    summary: first.description.split('\n', 1)[0]! || (first.table === null ? '' : first.id),
+    summary: first.description.split('\n', 1)[0]! || ownSummary,
     description: [...new Set(endpoints.map(({ description }) => description))].filter(Boolean).join('\n\n'),
     access: {
       required: endpoints.every(({ authorization }) => authorization.required),
@@ -91,7 +97,9 @@ function routineGroup({ tags, kind }: Endpoint): string {
 
 type RequestParts = Pick<PageOperation, 'parameters' | 'body'>;
 
-function requestParts({ endpoints, object }: OpenApiOperation): RequestParts {
+function requestParts(operation: OpenApiOperation): RequestParts {
+  const { object } = operation;
+  const endpoints = ownEndpoints(operation);
   const outsideBody = list(object['parameters']).map((parameter) => {
     const place = parameter['in'] as PageParameter['in'];
     return pageParameter(endpoints, { ...parameter, in: place, name: String(parameter['name']) });
@@ -185,8 +193,8 @@ function bodyMembers(schema: JsonSchema): readonly Omit<ParameterObject, 'in'>[]
 }
 
 function wholeBodyName(endpoints: readonly Endpoint[]): string {
-  const { parameters, bodyParameter } = endpoints.find((endpoint) => endpoint.bodyParameter !== null) ?? endpoints[0]!;
-  return parameters.find(({ position }) => position === bodyParameter)?.key ?? 'body';
+  const endpoint = endpoints.find(({ bodyParameter }) => bodyParameter !== null) ?? endpoints[0];
+  return endpoint?.parameters.find(({ position }) => position === endpoint.bodyParameter)?.key ?? 'body';
 }
 
 function acceptedTypes({ encoding }: JsonSchema): string {
