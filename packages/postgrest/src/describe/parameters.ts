@@ -45,15 +45,12 @@ export function filterParameters({ columns }: Target): readonly DescribedParamet
         description: `${type.display}: a filter, "<operator>.<value>"`,
         value: example('is.null'),
       })),
-    ...(['and', 'or'] as const)
-      // A column of that name has no filter by its name.
-      .filter((name) => !columns.has(name))
-      .map((name): DescribedParameter => ({
-        ...optional,
-        name,
-        description: `Filters that are joined by "${name}".`,
-        value: example(`(${first}.is.null,${first}.eq.1)`),
-      })),
+    ...(['and', 'or'] as const).map((name): DescribedParameter => ({
+      ...optional,
+      name,
+      description: `Filters that are joined by "${name}".`,
+      value: example(`(${first}.is.null,${first}.eq.1)`),
+    })),
   ];
 }
 
