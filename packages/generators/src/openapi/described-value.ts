@@ -7,22 +7,10 @@ export function describedSchema(value: DescribedValue): JsonSchema {
   switch (value.kind) {
     case 'type':
       return value.nullable ? nullableSchema(typeSchema(value.type)) : typeSchema(value.type);
-    case 'text': {
-      const { values, example, nullable = false } = value;
-      return {
-        type: nullable ? ['string', 'null'] : 'string',
-        ...(values === undefined ? {} : { enum: values }),
-        ...(example === undefined ? {} : { examples: [example] }),
-      };
-    }
-    case 'integer': {
-      const { minimum, maximum } = value;
-      return {
-        type: 'integer',
-        ...(minimum === undefined ? {} : { minimum }),
-        ...(maximum === undefined ? {} : { maximum }),
-      };
-    }
+    case 'text':
+      return described(textSchema(value));
+    case 'integer':
+      return described({ type: 'integer', minimum: value.minimum, maximum: value.maximum });
     case 'list':
       return { type: 'array', items: describedSchema(value.items) };
     case 'oneOf':
@@ -37,6 +25,19 @@ export function describedSchema(value: DescribedValue): JsonSchema {
     case 'any':
       return {};
   }
+}
+
+function textSchema({ values, example, nullable = false }: Extract<DescribedValue, { kind: 'text' }>): JsonSchema {
+  return {
+    type: nullable ? ['string', 'null'] : 'string',
+    enum: values,
+    examples: example === undefined ? undefined : [example],
+  };
+}
+
+/** Leaves out members without a value. */
+function described(schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([, member]) => member !== undefined));
 }
 
 function toProperty({

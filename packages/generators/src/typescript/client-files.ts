@@ -11,6 +11,7 @@ import { clientCollisions } from './client-names.ts';
 import { type TypescriptClientOptions, resolveTypescriptClientOptions } from './options.ts';
 import { commonInterfaceTexts, commonInterfaceNames } from './common-interfaces.ts';
 import { runtime } from './runtime.ts';
+import { tableClientSections } from './table-client.ts';
 import { memberText, type TypeScriptOnly } from './type-text.ts';
 
 /**
@@ -27,7 +28,7 @@ export function typescriptClientFiles(
   const { filePath } = options;
   if (filePath === null) return [];
   const paths = new Map<string, string>();
-  return splitModules(endpoints, options).flatMap(({ schema, endpoints: members }) => {
+  const modules = splitModules(endpoints, options).flatMap(({ schema, endpoints: members }) => {
     if (schema === null) return moduleFiles(members, filePath.replaceAll('{0}', ''), options, now);
     const path = filePath.replaceAll('{0}', pascalCase(schema));
     const other = paths.get(path);
@@ -39,6 +40,28 @@ export function typescriptClientFiles(
     paths.set(path, schema);
     return moduleFiles(members, path, options, now);
   });
+  const tables = tableModule(endpoints, filePath, options, now);
+  const shared = tables.find(({ path }) => modules.some((other) => other.path === path));
+  if (shared !== undefined) {
+    throw new GeneratorError(
+      `typescriptClient.filePath: the client of the tables and that of a schema have the same file ${quote(shared.path)}; change filePath`,
+    );
+  }
+  return [...modules, ...tables];
+}
+
+/** Returns the module of the tables of a dialect; empty without tables. */
+function tableModule(
+  endpoints: readonly Endpoint[],
+  filePath: string,
+  options: TypescriptClientOptions,
+  now: Date,
+): readonly GeneratedFile[] {
+  const sections = tableClientSections(endpoints, options);
+  if (sections === null) return [];
+  const extension = options.skipTypes ? '.$1js' : '.$1ts';
+  const path = filePath.replaceAll('{0}', '').replace(/(?:\.([cm]?)[jt]s)?$/, `Tables${extension}`);
+  return [toFile(path, sections, options, now)];
 }
 
 /** Returns a warning for each function, URL and event source whose name has a number because of a collision. */

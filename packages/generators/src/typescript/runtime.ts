@@ -98,7 +98,8 @@ function readsInherited({ endpoint }: ClientFunction): boolean {
   return parameters.some(({ key, inPath, position }) => isInherited(key) && (inPath || position === bodyParameter));
 }
 
-function baseUrl({ customHost, includeHost, host }: TypescriptClientOptions): string {
+/** The start of all URLs, without a slash at its end. */
+export function baseUrl({ customHost, includeHost, host }: TypescriptClientOptions): string {
   return (customHost ?? (includeHost ? host : null) ?? '').replace(/\/+$/, '');
 }
 

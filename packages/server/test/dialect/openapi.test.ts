@@ -4,7 +4,7 @@ import { functionsSource } from '@pgway/core';
 import { postgrestSource } from '@pgway/postgrest';
 import { useGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
-import { complaints } from '../../generators/test/open-api-validators.ts';
+import { complaints } from '../../../generators/test/open-api-validators.ts';
 
 /* The OpenAPI document of tables, views and functions of the dialect. */
 
