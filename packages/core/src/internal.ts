@@ -38,7 +38,8 @@ export { escapeHtml } from './http/escape-html.ts';
 export { JsonError, readJson, truncateKey } from './http/json-reader.ts';
 export { type JsonSlice, readElements, readMembers, sliceToJson } from './http/json-slice.ts';
 export { toPointer } from './http/json-pointer.ts';
-export { requestMethods } from './http/methods.ts';
+export { queryMethod, requestMethods } from './http/methods.ts';
+export { takesQuery } from './endpoints/query-method.ts';
 export { parseQueryString } from './http/query-string.ts';
 export { logObserver } from './logging/log-observer.ts';
 export {

@@ -114,6 +114,18 @@ describe('names', () => {
       body: null,
     });
   });
+
+  test('a query string that is too long for a URL is in the body', () => {
+    const list = Array.from({ length: 1000 }, (_, index) => index);
+    expect(toolRequest(tool('takes_list'), { ids: list })).toEqual({
+      method: 'QUERY',
+      path: '/api/takes-list',
+      query: '',
+      accept: '*/*',
+      idempotencyKey: null,
+      body: { contentType: 'application/x-www-form-urlencoded', text: list.map((id) => `ids=${id}`).join('&') },
+    });
+  });
 });
 
 describe('diagnostics', () => {

@@ -544,3 +544,45 @@ test('the path of batches', async () => {
   expect(await complaints(document)).toEqual(await complaints(documentOf(endpoints)));
   expect(Object.keys(documentOf(endpoints).paths)).toEqual(['/f']);
 });
+
+test('with OpenAPI 3.2, GET endpoints that only read have an operation with QUERY', () => {
+  const sketch = {
+    comment: 'HTTP GET /f/{id}',
+    volatility: 'stable' as const,
+    parameters: [
+      { name: '_id', type: int4 },
+      { name: '_tags', type: textArray, hasDefault: true },
+      { name: '_limit', type: int8 },
+    ],
+  };
+  const endpoints = planned([
+    sketch,
+    { comment: 'HTTP GET /g', volatility: 'volatile' as const, parameters: [{ name: '_a', type: int4 }] },
+  ]);
+  expect(documentOf(endpoints)).toMatchObject({ openapi: '3.1.0' });
+  expect(documentOf(endpoints).paths['/f/{id}']).not.toHaveProperty('query');
+  const { openapi, paths } = documentOf(endpoints, { specification: '3.2' });
+  expect(openapi).toBe('3.2.0');
+  expect(paths['/g']).not.toHaveProperty('query');
+  const { get, query } = paths['/f/{id}'];
+  expect(query).toEqual({
+    ...get,
+    operationId: `${get.operationId}Query`,
+    parameters: get.parameters.filter((parameter: Json) => parameter.in === 'path'),
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: {
+              tags: { type: ['array', 'null'], items: { type: ['string', 'null'] } },
+              limit: { type: ['integer', 'null'], format: 'int64' },
+            },
+            required: ['limit'],
+          },
+        },
+      },
+    },
+  });
+});

@@ -1,6 +1,7 @@
+import { METHODS } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { requestMethods } from '../http/methods.ts';
+import { queryMethod, requestMethods } from '../http/methods.ts';
 import {
   cancelOnThrow,
   type ByteSource,
@@ -77,7 +78,9 @@ class FastifyGatewayRequest extends NodeRequest {
 function addRoutes(scope: FastifyInstance, handle: Handle): void {
   const handler = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
     respond(handle, request, reply);
-  scope.route({ method: [...methods], url: '/*', handler });
+  const isKnown = scope.supportedMethods.includes(queryMethod);
+  if (!isKnown && METHODS.includes(queryMethod)) scope.addHttpMethod(queryMethod, { hasBody: true });
+  scope.route({ method: methods.filter((method) => scope.supportedMethods.includes(method)), url: '/*', handler });
   // @fastify/cors has this route when it is registered.
   const optionsUrl = `${scope.prefix}/*`;
   if (!scope.hasRoute({ method: 'OPTIONS', url: optionsUrl })) scope.route({ method: 'OPTIONS', url: '/*', handler });

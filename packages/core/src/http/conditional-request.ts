@@ -6,14 +6,16 @@ export function parseEntityTags(list: string): readonly string[] {
   return list.match(/"[^"]*"/g) ?? [];
 }
 
+/** The methods whose responses are representations that a client may have already. */
+export const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY']);
+
 /**
- * Whether the client has this representation already, by `If-None-Match` (RFC 9110, section 13.1.2): for GET and HEAD, by weak
+ * Whether the client has this representation already, by `If-None-Match` (RFC 9110, section 13.1.2): for methods that read, by weak
  * comparison.
  */
 export function isNotModified(request: GatewayRequest, { status, headers }: GatewayResponse): boolean {
   const ifNoneMatch = request.header('if-none-match');
-  if (ifNoneMatch === undefined || status !== 200 || (request.method !== 'GET' && request.method !== 'HEAD'))
-    return false;
+  if (ifNoneMatch === undefined || status !== 200 || !readingMethods.has(request.method)) return false;
   const etagIndex = headers.findIndex((name, index) => index % 2 === 0 && name === 'etag');
   if (etagIndex < 0) return false;
   return (

@@ -1,12 +1,13 @@
 import { Problem } from './problem.ts';
 
-const maxPairs = 1_000;
+const maxUrlPairs = 1_000;
 
 /**
  * Returns the values of each key, in order; `+` is a space.
- * @throws Problem `malformed-query` for invalid percent-encoding or UTF-8, and for more than 1,000 pairs
+ * @param maxPairs of a body, its size is the limit
+ * @throws Problem `malformed-query` for invalid percent-encoding or UTF-8, and for more than `maxPairs` pairs, 1,000 by default
  */
-export function parseQueryString(query: string): Map<string, string[]> {
+export function parseQueryString(query: string, maxPairs: number = maxUrlPairs): Map<string, string[]> {
   const values = new Map<string, string[]>();
   if (query === '') return values;
   let pairs = 0;

@@ -1,3 +1,4 @@
+import { queryMediaTypes, queryMethod } from '../http/methods.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
@@ -55,7 +56,9 @@ function respondToOtherMethod(
   allowed: readonly string[],
   { problemOptions, router }: RequestPipeline,
 ): GatewayResponse {
-  const allow = ['allow', allowed.join(', ')];
+  const takesBodies = allowed.includes(queryMethod);
+  const acceptQuery = takesBodies ? ['accept-query', queryMediaTypes.join(', ')] : [];
+  const allow = ['allow', allowed.join(', '), ...acceptQuery];
   if (request.method === 'OPTIONS') return { kind: 'whole', status: 204, headers: allow, body: null, isFallback: true };
   const dialect = dialectOf(allowed.map((method) => router.match(method, request.path)));
   if (dialect !== null) {

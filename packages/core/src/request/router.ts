@@ -1,4 +1,6 @@
 import type { Endpoint } from '../endpoints/endpoint.ts';
+import { takesQuery } from '../endpoints/query-method.ts';
+import { queryMethod } from '../http/methods.ts';
 
 /** The endpoints of a method and path: one, or the overloads of a routine. */
 export interface RouteMatch<Target> {
@@ -16,6 +18,10 @@ export type RouteResult<Target> =
 export interface Router<Target> {
   /** @param path percent-encoded, as sent, without the query */
   match(method: string, path: string): RouteResult<Target>;
+}
+
+interface Routable {
+  readonly endpoint: Endpoint;
 }
 
 /** The targets of each method. Most paths have one: a map of thousands of paths would be larger than their endpoints. */
@@ -47,9 +53,7 @@ function createNode<Target>(): RouteNode<Target> {
  * Returns a router over the targets. Paths without parameters are found by one map lookup. Matching is case-sensitive and
  * ignores a trailing slash.
  */
-export function createRouter<Target extends { readonly endpoint: Endpoint }>(
-  targets: readonly Target[],
-): Router<Target> {
+export function createRouter<Target extends Routable>(targets: readonly Target[]): Router<Target> {
   const literalPaths = new Map<string, Methods<Target>>();
   const root = createNode<Target>();
   for (const target of targets) {
@@ -81,9 +85,18 @@ const encodedPunctuation = /%(?:2[de]|5f|7e)/i;
 /** A segment that URL parsers read as `.` or `..`. */
 const dotSegment = /^(?:\.|%2e){1,2}$/i;
 
-/** The targets of GET serve HEAD too. */
-function selectTargets<Target>(methods: Methods<Target>, method: string): readonly Target[] | undefined {
+/** The targets of GET serve HEAD too, and those that only read QUERY. */
+function selectTargets<Target extends Routable>(
+  methods: Methods<Target>,
+  method: string,
+): readonly Target[] | undefined {
+  if (method === queryMethod) return queryTargets(methods);
   return targetsOf(methods, method) ?? (method === 'HEAD' ? targetsOf(methods, 'GET') : undefined);
+}
+
+function queryTargets<Target extends Routable>(methods: Methods<Target>): readonly Target[] | undefined {
+  const targets = targetsOf(methods, 'GET')?.filter(({ endpoint }) => takesQuery(endpoint));
+  return targets?.length === 0 ? undefined : targets;
 }
 
 function targetsOf<Target>(methods: Methods<Target>, method: string): Target[] | undefined {
@@ -92,10 +105,11 @@ function targetsOf<Target>(methods: Methods<Target>, method: string): Target[] |
 }
 
 /** Lists the methods of the path, since the requested one has no target. */
-function listAllowed<Target>(...known: readonly (Methods<Target> | undefined)[]): RouteResult<Target> {
+function listAllowed<Target extends Routable>(...known: readonly (Methods<Target> | undefined)[]): RouteResult<Target> {
   const allowed = new Set(known.flatMap((methods) => methods?.map(({ method }) => method) ?? []));
   if (allowed.size === 0) return notFound;
   if (allowed.has('GET')) allowed.add('HEAD');
+  if (known.some((methods) => methods !== undefined && queryTargets(methods) !== undefined)) allowed.add(queryMethod);
   allowed.add('OPTIONS');
   return { kind: 'method-not-allowed', allowed: [...allowed].toSorted() };
 }
@@ -110,7 +124,7 @@ function addDecoded<Target>(literalPaths: Map<string, Methods<Target>>): void {
   }
 }
 
-function addLiteral<Target extends { readonly endpoint: Endpoint }>(
+function addLiteral<Target extends Routable>(
   literalPaths: Map<string, Methods<Target>>,
   path: string,
   target: Target,
@@ -121,7 +135,7 @@ function addLiteral<Target extends { readonly endpoint: Endpoint }>(
   else add(methods, target);
 }
 
-function add<Target extends { readonly endpoint: Endpoint }>(methods: Methods<Target>, target: Target): void {
+function add<Target extends Routable>(methods: Methods<Target>, target: Target): void {
   const { method } = target.endpoint;
   const known = targetsOf(methods, method);
   if (known === undefined) methods.push({ method, targets: [target] });
@@ -144,7 +158,7 @@ function variants(segments: readonly string[]): readonly (readonly string[])[] {
   return all;
 }
 
-function insertPattern<Target extends { readonly endpoint: Endpoint }>(
+function insertPattern<Target extends Routable>(
   root: RouteNode<Target>,
   segments: readonly string[],
   target: Target,
@@ -166,7 +180,7 @@ function insertPattern<Target extends { readonly endpoint: Endpoint }>(
 }
 
 /** @param literalMethods the methods of the same path without parameters, to list when none matches */
-function matchPattern<Target>(
+function matchPattern<Target extends Routable>(
   root: RouteNode<Target>,
   method: string,
   path: string,

@@ -147,7 +147,7 @@ describe('answers', () => {
       'application/problem+json',
     ]);
     const { status, headers } = await fetch(`${url}/api/hello`, { method: 'OPTIONS' });
-    expect([status, headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
+    expect([status, headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS, QUERY']);
   });
 
   test('with a prefix, all other paths are not its own', async () => {

@@ -95,7 +95,7 @@ describe('refusals', () => {
 
   test('the method that is not ours comes with Allow', async () => {
     const response = await gateway.fetch(new Request('http://x/api/hello', { method: 'PUT' }));
-    expect(response!.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+    expect(response!.headers.get('allow')).toBe('GET, HEAD, OPTIONS, QUERY');
   });
 });
 

@@ -49,7 +49,7 @@ test('HEAD of a POST endpoint is 405 and calls nothing', async () => {
 });
 
 test.each([
-  ['/api/hello', 'GET, HEAD, OPTIONS'],
+  ['/api/hello', 'GET, HEAD, OPTIONS, QUERY'],
   ['/api/write', 'OPTIONS, POST'],
   ['/item/5', 'GET, HEAD, OPTIONS'],
 ])('OPTIONS %s answers Allow', async (path, allow) => {

@@ -217,7 +217,7 @@ describe('the eleven endpoints of a table', () => {
 
   test('other methods are refused with 405', async () => {
     const other = await gateway.send('PATCH /api/film', { body: {} });
-    expect([other.status, other.headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD, OPTIONS, POST, PUT']);
+    expect([other.status, other.headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD, OPTIONS, POST, PUT, QUERY']);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Endpoint, NamedType } from '@pgway/core';
-import { negotiatesLargeNumbers } from '@pgway/core/internal';
+import { negotiatesLargeNumbers, queryMethod, takesQuery } from '@pgway/core/internal';
 import { pathParts } from '../client-endpoint.ts';
 import type { ToolArgument } from './schemas.ts';
 import type { McpTool } from './tools.ts';
@@ -18,6 +18,9 @@ export interface ToolRequest {
   /** Null: no body. */
   readonly body: { readonly contentType: string; readonly text: string } | null;
 }
+
+/** Characters; a longer query string is sent in the body, with the method QUERY. */
+const maxQueryLength = 4000;
 
 /** Arguments that no request can have. The gateway itself checks all other ones. */
 export class ToolArgumentError extends Error {}
@@ -47,11 +50,16 @@ export function toolRequest(tool: McpTool, all: Arguments): ToolRequest {
       const members = Object.fromEntries(others.map(({ name, value, argument }) => [argument?.key ?? name, value]));
       return { method, path, query: '', accept, idempotencyKey, body: jsonBody(members) };
     }
-    const query = others.filter((one) => one !== whole).flatMap((one) => queryPairs(endpoint, one));
+    const pairs = others.filter((one) => one !== whole).flatMap((one) => queryPairs(endpoint, one));
+    const query = new URLSearchParams(pairs).toString();
+    if (query.length > maxQueryLength && takesQuery(endpoint)) {
+      const body = { contentType: 'application/x-www-form-urlencoded', text: query };
+      return { method: queryMethod, path, query: '', accept, idempotencyKey, body };
+    }
     return {
       method,
       path,
-      query: new URLSearchParams(query).toString(),
+      query,
       accept,
       idempotencyKey,
       body: whole === undefined ? null : wholeBody(whole.argument!.type, whole.value),

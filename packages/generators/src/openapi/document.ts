@@ -1,4 +1,5 @@
 import type { Diagnostic, Endpoint, Method } from '@pgway/core';
+import { takesQuery } from '@pgway/core/internal';
 import type { GeneratedFile } from '../generated-file.ts';
 import { nameCollisions, nameEndpoints, numberedName } from '../naming.ts';
 import { escapeLine } from '../source-text.ts';
@@ -9,7 +10,7 @@ import { operationObject, securityObject } from './operation.ts';
 import { type OpenApiOptions, resolveOpenApiOptions } from './options.ts';
 import type { JsonSchema } from './schema.ts';
 
-/** An OpenAPI 3.1 document, as data. */
+/** An OpenAPI document, as data. */
 export type OpenApiDocument = JsonSchema;
 
 /** The server of the document, as a relative URL. */
@@ -27,10 +28,10 @@ export function openApiDocument(
   partial: Partial<OpenApiOptions> = {},
 ): OpenApiDocument {
   const options = resolveOpenApiOptions(partial);
-  const { title, version, description, license, servers, batchPath } = options;
+  const { specification, title, version, description, license, servers, batchPath } = options;
   const paths = withEventStreams(pathsObject(withDescribed(endpoints), options), endpoints, options);
   return {
-    openapi: '3.1.0',
+    openapi: `${specification}.0`,
     info: {
       title,
       version,
@@ -108,10 +109,29 @@ export function openApiOperations(
 /** Returns the Paths Object. */
 function pathsObject(endpoints: readonly Endpoint[], options: OpenApiOptions): JsonSchema {
   const items = new Map<string, Record<string, JsonSchema>>();
-  for (const { path, method, object } of operations(endpoints, options)) {
-    items.set(path, { ...items.get(path), [method.toLowerCase()]: object });
+  const all = operations(endpoints, options);
+  const ids = new Set(all.map(({ object }) => object['operationId'] as string));
+  for (const operation of all) {
+    const { path, method, object } = operation;
+    const query = options.specification === '3.1' ? null : queryOperation(operation, ids, options);
+    items.set(path, { ...items.get(path), [method.toLowerCase()]: object, ...(query === null ? {} : { query }) });
   }
   return Object.fromEntries(items);
+}
+
+/** Returns the operation with the method QUERY of endpoints with GET, whose parameters are in the body; null without one. */
+function queryOperation(
+  { path, object, endpoints }: OpenApiOperation,
+  ids: Set<string>,
+  options: OpenApiOptions,
+): JsonSchema | null {
+  const answering = endpoints.filter(takesQuery).map((endpoint) => ({ ...endpoint, parameterSource: 'body' as const }));
+  if (answering.length === 0) return null;
+  const name = `${object['operationId'] as string}Query`;
+  const id = ids.has(name) ? numberedName(name, (candidate) => ids.has(candidate)) : name;
+  ids.add(id);
+  const pathNames = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
+  return operationObject({ id, endpoints: answering, pathNames }, options);
 }
 
 /** Returns the operations by path. Paths that differ only in parameter names are the same path in OpenAPI. */

@@ -6,6 +6,8 @@ export interface OpenApiOptions {
   readonly filePath: string | null;
   /** Overwrites an existing file with other content. Default false. */
   readonly fileOverwrite: boolean;
+  /** The version of OpenAPI. With 3.2, the document has the method QUERY, which fewer tools know. Default `3.1`. */
+  readonly specification: '3.1' | '3.2';
   /** The title of the API. Default `API`. */
   readonly title: string;
   /** The version of the API. Default `1`. */

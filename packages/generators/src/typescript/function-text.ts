@@ -7,7 +7,7 @@ import type { ClientFunction } from './client-model.ts';
 import { consistencyHeaders, isWrite } from './consistency-runtime.ts';
 import { customHeaderMembers } from './event-runtime.ts';
 import type { TypescriptClientOptions } from './options.ts';
-import { fetchExpression, sendsBigints, splitsRequest, usesBody, usesQuery } from './runtime.ts';
+import { fetchExpression, sendsBigints, sendsLongQueries, splitsRequest, usesBody, usesQuery } from './runtime.ts';
 import { bigintShape } from './bigint-shape.ts';
 import { memberAccess, type TypeScriptOnly } from './type-text.ts';
 
@@ -112,6 +112,8 @@ function callLines(fn: ClientFunction, url: string, options: TypescriptClientOpt
   // `_send` records the positions of writes itself.
   const [begin, end] = options.readOwnWrites && isWrite(fn.endpoint) && name !== '_send' ? ['_write(', ')'] : ['', ''];
   const [open, close] = fn.parseRequest ? ['parseRequest({', '})'] : ['{', '}'];
+  const isOfBatch = options.batchPath === null ? '' : ', options.fetch !== undefined';
+  const [spread, spreadEnd] = sendsLongQueries(fn) ? ['..._long(', `${isOfBatch})`] : ['', ''];
   const isRead = name !== '_send' || fn.result.kind !== 'nothing';
   // Files are sent by another means than `fetch`.
   const check =
@@ -120,9 +122,9 @@ function callLines(fn: ClientFunction, url: string, options: TypescriptClientOpt
       : [];
   return [
     ...check,
-    `${isRead ? 'const response = ' : ''}await ${begin}${name}(${url}, ${open}`,
+    `${isRead ? 'const response = ' : ''}await ${begin}${name}(${spread}${url}, ${open}`,
     ...init.map((line) => `  ${line},`),
-    `${close}${more})${end};`,
+    `${close}${spreadEnd}${more})${end};`,
     ...(name === '_send' ? [] : ['options.onResponse?.({ status: response.status, headers: response.headers });']),
   ];
 }

@@ -1,3 +1,4 @@
+import { takesQuery } from '@pgway/core/internal';
 import { stringLiteral } from '../source-text.ts';
 import { isLogin, hasEvents, isUpload } from './common-interfaces.ts';
 import type { ClientFunction, ClientModel } from './client-model.ts';
@@ -42,6 +43,7 @@ export function runtime(
     ...uses('readEvents', functions.some(hasEvents)),
     ...uses('eventStream', options.exportEventSources && functions.some(hasEvents)),
     ...uses('query', definesQuery),
+    ...uses('long', functions.some(sendsLongQueries)),
     ...uses('segment', inPath),
     ...uses('text', definesQuery || inPath),
     ...uses(
@@ -68,6 +70,11 @@ export function usesQuery({ endpoint }: ClientFunction): boolean {
   return (
     parameterSource === 'query' && parameters.some(({ inPath, position }) => !inPath && position !== bodyParameter)
   );
+}
+
+/** Whether a query string that is too long for a URL is sent in the body. */
+export function sendsLongQueries(fn: ClientFunction): boolean {
+  return usesQuery(fn) && takesQuery(fn.endpoint);
 }
 
 /** Whether the request is a JSON body. */
@@ -97,6 +104,9 @@ function readsInherited({ endpoint }: ClientFunction): boolean {
   const { parameters, bodyParameter } = endpoint;
   return parameters.some(({ key, inPath, position }) => isInherited(key) && (inPath || position === bodyParameter));
 }
+
+/** Characters. Servers and proxies accept 8,000 by default, with all headers that some count too. */
+const maxUrlLength = 4000;
 
 /** The start of all URLs, without a slash at its end. */
 export function baseUrl({ customHost, includeHost, host }: TypescriptClientOptions): string {
@@ -172,6 +182,16 @@ function _parseQuery(query${tsOnly(': object')}, nullText${tsOnly(': string')} =
       .map((one) => \`\${encodeURIComponent(key)}=\${encodeURIComponent(one === null ? nullText : _text(one))}\`),
   );
   return pairs.length === 0 ? "" : \`?\${pairs.join("&")}\`;
+}`,
+  long: (
+    tsOnly,
+  ) => `/** Sends a query string that may be too long for a URL in the body, with the method QUERY (RFC 10008). */
+function _long(url${tsOnly(': string')}, init${tsOnly(': RequestInit')}, isBatch${tsOnly(': boolean')} = false)${tsOnly(': [url: string, init: RequestInit]')} {
+  const start = url.indexOf("?");
+  if (isBatch || start === -1 || url.length <= ${maxUrlLength}) return [url, init];
+  const headers = new Headers(init.headers);
+  headers.set("Content-Type", "application/x-www-form-urlencoded");
+  return [url.slice(0, start), { ...init, method: "QUERY", headers, body: url.slice(start + 1) }];
 }`,
   segment: (tsOnly) => `/** Encodes a path segment. An empty one, \`.\` and \`..\` would change the path. */
 function _segment(value${tsOnly(': unknown')})${tsOnly(': string')} {

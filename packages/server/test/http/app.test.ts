@@ -65,7 +65,7 @@ describe('without additions to responses', () => {
       { type: 'about:blank', title: 'Not found', status: 404 },
     ]);
     const method = await fetch(`${url}/api/hello`, { method: 'DELETE' });
-    expect([method.status, method.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    expect([method.status, method.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS, QUERY']);
     for (const response of [hello, unknown, method]) {
       expect(response.headers.get('x-content-type-options')).toBe('nosniff');
       expect(response.headers.get('x-request-id')).toMatch(/^\S+$/);
@@ -126,7 +126,7 @@ describe('CORS', () => {
         'access-control-allow-origin': 'https://app.example.org',
         'access-control-allow-credentials': 'true',
         'access-control-allow-headers': 'content-type',
-        'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+        'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY',
         'access-control-expose-headers': 'etag, ratelimit, ratelimit-policy, retry-after, x-request-id, x-total-count',
         'access-control-max-age': '600',
       },

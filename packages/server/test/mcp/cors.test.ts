@@ -70,7 +70,7 @@ describe('with CORS', () => {
     expect(sharing(await send(preflight, 'OPTIONS'))).toEqual({
       status: 204,
       'access-control-allow-origin': page,
-      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY',
       'access-control-allow-headers': 'authorization,content-type,mcp-protocol-version,mcp-session-id',
       'access-control-expose-headers': exposed.split(', mcp')[0],
       'access-control-max-age': '600',

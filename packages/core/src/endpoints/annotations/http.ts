@@ -54,6 +54,12 @@ function applyHttp(parsed: ParsedAnnotation, builder: EndpointBuilder): Annotati
   return error;
 }
 
+/** Returns what to write instead. QUERY (RFC 10008) is another way to call an endpoint with GET. */
+function methodHint(text: string, near: string | null): string {
+  if (text.toUpperCase() === 'QUERY') return 'endpoints with GET that only read answer QUERY too; write GET';
+  return near === null ? `the methods are ${methods.join(', ')}` : `did you mean ${near}?`;
+}
+
 /** Returns an error for a path that is probably a misspelt method or a guard, and for arguments after the path. */
 function checkPath(
   parsed: ParsedAnnotation,
@@ -65,7 +71,7 @@ function checkPath(
   const near = mayBeMethod ? nearestName(path, methods) : null;
   const [next = ''] = leftover;
   if (mayBeMethod && next.startsWith('/')) {
-    const hint = near === null ? `the methods are ${methods.join(', ')}` : `did you mean ${near}?`;
+    const hint = methodHint(path, near);
     return {
       code: 'unknown-method',
       severity: 'error',

@@ -48,7 +48,7 @@ const maxRepetitions = 4;
 /** Milliseconds; a random part of it, doubled for each repetition, keeps concurrent batches apart. */
 const firstPause = 10;
 /** RFC 9110, section 9.2.2. */
-const idempotentMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
+const idempotentMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY', 'PUT', 'DELETE']);
 
 /** Answers batches: their requests run in one transaction, all or none. */
 export class BatchHandler {

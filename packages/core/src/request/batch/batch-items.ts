@@ -2,6 +2,7 @@ import { truncateKey } from '../../http/json-reader.ts';
 import { type JsonSlice, readElements, readMembers, sliceToText } from '../../http/json-slice.ts';
 import { Problem } from '../../http/problem.ts';
 import { methods } from '../../endpoints/endpoint.ts';
+import { queryMethod } from '../../http/methods.ts';
 import { findReferences, type PlacedReference, readReference, type Reference } from './references.ts';
 
 /** One request of a batch, as the client sent it. */
@@ -27,6 +28,7 @@ export class ItemError extends Error {
   }
 }
 
+const itemMethods: readonly string[] = [...methods, queryMethod];
 const memberNames: readonly string[] = ['method', 'path', 'body', 'headers', 'references'];
 
 /**
@@ -95,8 +97,8 @@ function readFlag(value: JsonSlice | undefined): boolean {
 
 function readMethod(value: JsonSlice | undefined): string {
   const method = value?.kind === 'string' ? sliceToText(value) : '';
-  if ((methods as readonly string[]).includes(method)) return method;
-  throw invalid(`"method" must be one of ${methods.join(', ')}.`);
+  if (itemMethods.includes(method)) return method;
+  throw invalid(`"method" must be one of ${itemMethods.join(', ')}.`);
 }
 
 function readPath(value: JsonSlice | undefined, takesReferences: boolean): BatchItem['path'] {

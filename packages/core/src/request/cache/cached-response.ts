@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { queryMethod } from '../../http/methods.ts';
+import { readingMethods } from '../../http/conditional-request.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { CacheHeaders, CallResult } from '../execution.ts';
 import type { SizeLimit } from '../../response/response-writer.ts';
@@ -60,9 +62,9 @@ function buildCacheHeaders(
   const age = Math.max(0, Date.now() - storedAt);
   const list = isHit ? ['age', String(Math.floor(age / 1_000))] : [];
   // A response to another method is not a representation that a later GET could be compared with.
-  if (request.method !== 'GET' && request.method !== 'HEAD') return { headers: list, validates: false };
-  // Clients and shared caches know a response by its URL, not by the body of the request.
-  if (readsBody)
+  if (!readingMethods.has(request.method)) return { headers: list, validates: false };
+  // Clients and shared caches know a response by its URL, not by the body of the request, unless the method is QUERY.
+  if (readsBody && request.method !== queryMethod)
     return {
       headers: authorHeaders.has('cache-control') ? list : [...list, 'cache-control', 'no-store'],
       validates: false,

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { queryMediaTypes, queryMethod } from '../../http/methods.ts';
 import { Problem } from '../../http/problem.ts';
 import type { GatewayRequest } from '../../http/request.ts';
 import type { CompiledEndpoint } from '../compiled-endpoint.ts';
@@ -7,6 +8,9 @@ import type { RequestInput } from '../../ports/request-input.ts';
 import { JsonError, readJson } from '../../http/json-reader.ts';
 import { type JsonSlice, readMembers } from '../../http/json-slice.ts';
 import { parseQueryString } from '../../http/query-string.ts';
+
+const formType = 'application/x-www-form-urlencoded';
+const acceptQuery = ['accept-query', queryMediaTypes.join(', ')];
 
 /** One of the endpoints that the caller may call. */
 type Candidate = Pick<CompiledEndpoint, 'endpoint' | 'dialect'>;
@@ -26,6 +30,7 @@ function readInput(
     const endpoints = candidates.map((candidate) => candidate.endpoint);
     return dialect.readInput(request, endpoints, bodyReader(request, limit));
   }
+  if (request.method === queryMethod) return readQueryContent(request, limit);
   if (endpoint.parameterSource === 'body') return readJsonBody(request, limit);
   const values = parseQueryString(request.query);
   // Not async: without a body, the request waits for nothing.
@@ -45,9 +50,9 @@ export function parseInput(
   candidates: readonly Candidate[],
   limit: number,
 ): RequestInput | Promise<RequestInput> {
-  if (earlier === null || earlier.source !== candidates[0]!.endpoint.parameterSource)
-    return readInput(request, candidates, limit);
-  return earlier;
+  if (earlier === null) return readInput(request, candidates, limit);
+  const isSame = request.method === queryMethod || earlier.source === candidates[0]!.endpoint.parameterSource;
+  return isSame ? earlier : readInput(request, candidates, limit);
 }
 
 function bodyReader(request: GatewayRequest, limit: number): BodyReader {
@@ -61,6 +66,32 @@ function bodyReader(request: GatewayRequest, limit: number): BodyReader {
 
 async function readJsonBody(request: GatewayRequest, limit: number): Promise<RequestInput> {
   return { source: 'body', values: await readJsonMembers(request, limit) };
+}
+
+/**
+ * Reads the parameters of a request with the method QUERY from its body (RFC 10008).
+ * @throws Problem 400 without a media type, and for a query string, which no body could be merged with; 415 for another media type
+ */
+async function readQueryContent(request: GatewayRequest, limit: number): Promise<RequestInput> {
+  if (request.query !== '') {
+    throw new Problem('unknown-parameter', {
+      detail: 'A request with the method QUERY has its parameters in the body; remove the query string.',
+    });
+  }
+  const type = mediaTypeOf(request);
+  if (type === null) {
+    const detail = `A request with the method QUERY needs a Content-Type; send ${queryMediaTypes.join(' or ')}.`;
+    throw new Problem('malformed-body', { detail, headers: acceptQuery });
+  }
+  if (type === formType) {
+    const text = await readText(request, limit);
+    return { source: 'query', values: parseQueryString(text ?? '', Infinity), body: null };
+  }
+  if (!isJsonType(type)) {
+    const detail = `The body is "${type}"; send ${queryMediaTypes.join(' or ')}.`;
+    throw new Problem('unsupported-media-type', { detail, headers: acceptQuery });
+  }
+  return readJsonBody(request, limit);
 }
 
 const noMembers: ReadonlyMap<string, JsonSlice> = new Map();
@@ -118,11 +149,19 @@ export function refuseCompressed(request: GatewayRequest): void {
 
 /** Accepts `text/plain` too, the default of `fetch`. The CSRF guard refuses forms of other sites, which can send it as well. */
 function requireJson(request: GatewayRequest): void {
+  const type = mediaTypeOf(request);
+  if (type === null || type === 'text/plain' || isJsonType(type)) return;
+  throw new Problem('unsupported-media-type', { detail: `The body is "${type}"; send application/json.` });
+}
+
+/** Returns the media type of the body in lower case, without parameters; null without one. */
+function mediaTypeOf(request: GatewayRequest): string | null {
   const type = request.header('content-type');
-  if (type === undefined || type.trim() === '') return;
-  const essence = type.split(';', 1)[0]!.trim().toLowerCase();
-  if (essence === 'application/json' || essence === 'text/plain' || /^[\w.+-]+\/[\w.-]+\+json$/.test(essence)) return;
-  throw new Problem('unsupported-media-type', { detail: `The body is "${essence}"; send application/json.` });
+  return type === undefined || type.trim() === '' ? null : type.split(';', 1)[0]!.trim().toLowerCase();
+}
+
+function isJsonType(type: string): boolean {
+  return type === 'application/json' || /^[\w.+-]+\/[\w.-]+\+json$/.test(type);
 }
 
 function isBlank(text: string | null): text is null | '' {

@@ -67,6 +67,15 @@ function _parseQuery(query: object, nullText: string = ""): string {
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }
 
+/** Sends a query string that may be too long for a URL in the body, with the method QUERY (RFC 10008). */
+function _long(url: string, init: RequestInit, isBatch: boolean = false): [url: string, init: RequestInit] {
+  const start = url.indexOf("?");
+  if (isBatch || start === -1 || url.length <= 4000) return [url, init];
+  const headers = new Headers(init.headers);
+  headers.set("Content-Type", "application/x-www-form-urlencoded");
+  return [url.slice(0, start), { ...init, method: "QUERY", headers, body: url.slice(start + 1) }];
+}
+
 /** Encodes a path segment. An empty one, `.` and `..` would change the path. */
 function _segment(value: unknown): string {
   const text = _text(value);
@@ -113,11 +122,11 @@ export async function newLine(
   request: INewLineRequest,
   options: ICallOptions = {},
 ): Promise<number | null> {
-  const response = await _send(_baseUrl + "/api/new-line" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/new-line" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   const text = await _scalar(response, "");
   return text === null ? null : Number(text);
 }
@@ -134,11 +143,11 @@ export async function _100Sure(
   request: I100SureRequest = {},
   options: ICallOptions = {},
 ): Promise<number | null> {
-  const response = await _send(_baseUrl + "/api/100%25-%5Bsure%5D" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/100%25-%5Bsure%5D" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   const text = await _scalar(response, "");
   return text === null ? null : Number(text);
 }
@@ -211,11 +220,11 @@ export async function classDelete(
   request: IClassDeleteRequest,
   options: ICallOptions = {},
 ): Promise<IClassDeleteResponse[]> {
-  const response = await _send(_baseUrl + "/api/class/delete" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/class/delete" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return (await response.json()) as IClassDeleteResponse[];
 }
 
@@ -231,11 +240,11 @@ export async function fetch_(
   request: IFetchRequest,
   options: ICallOptions = {},
 ): Promise<("fine" | "it's */ \"quoted\"" | "\u003c/script>" | "two\nlines" | "${x}" | "" | "{{host}}" | null)[]> {
-  const response = await _send(_baseUrl + "/api/fetch" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/fetch" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return (await response.json()) as ("fine" | "it's */ \"quoted\"" | "\u003c/script>" | "two\nlines" | "${x}" | "" | "{{host}}" | null)[];
 }
 
@@ -272,11 +281,11 @@ export async function then_(
   request: IThenRequest = {},
   options: ICallOptions = {},
 ): Promise<number | null> {
-  const response = await _send(_baseUrl + "/api/then" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/then" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   const text = await _scalar(response, "");
   return text === null ? null : Number(text);
 }
@@ -314,11 +323,11 @@ export async function constructorConstructorToString(
   request: IConstructorConstructorToStringRequest,
   options: ICallOptions = {},
 ): Promise<IConstructorConstructorToStringResponse[]> {
-  const response = await _send(_baseUrl + "/api/constructor/" + _segment(_own(request, "constructor")) + (_own(request, "toString") === undefined ? "" : `/${_segment(_own(request, "toString"))}`) + _parseQuery(_without(request, ["constructor", "toString"])), {
+  const response = await _send(..._long(_baseUrl + "/api/constructor/" + _segment(_own(request, "constructor")) + (_own(request, "toString") === undefined ? "" : `/${_segment(_own(request, "toString"))}`) + _parseQuery(_without(request, ["constructor", "toString"])), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return (await response.json()) as IConstructorConstructorToStringResponse[];
 }
 
@@ -334,10 +343,10 @@ export async function u1f916Robot(
   request: IU1f916RobotRequest,
   options: ICallOptions = {},
 ): Promise<string> {
-  const response = await _send(_baseUrl + "/api/%F0%9F%A4%96/*/robot" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/%F0%9F%A4%96/*/robot" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return await response.text();
 }

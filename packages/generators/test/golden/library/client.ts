@@ -285,6 +285,15 @@ function _parseQuery(query: object, nullText: string = ""): string {
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }
 
+/** Sends a query string that may be too long for a URL in the body, with the method QUERY (RFC 10008). */
+function _long(url: string, init: RequestInit, isBatch: boolean = false): [url: string, init: RequestInit] {
+  const start = url.indexOf("?");
+  if (isBatch || start === -1 || url.length <= 4000) return [url, init];
+  const headers = new Headers(init.headers);
+  headers.set("Content-Type", "application/x-www-form-urlencoded");
+  return [url.slice(0, start), { ...init, method: "QUERY", headers, body: url.slice(start + 1) }];
+}
+
 /** Encodes a path segment. An empty one, `.` and `..` would change the path. */
 function _segment(value: unknown): string {
   const text = _text(value);
@@ -387,11 +396,11 @@ export async function countCopies(
   request: ICountCopiesRequest,
   options: ICallOptions = {},
 ): Promise<number | null> {
-  const response = await _send(_baseUrl + "/api/count-copies" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/count-copies" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   const text = await _scalar(response, "");
   return text === null ? null : Number(text);
 }
@@ -411,11 +420,11 @@ export async function exportOverdue(
   request: IExportOverdueRequest,
   options: ICallOptions = {},
 ): Promise<string> {
-  const response = await _send(_baseUrl + "/api/export-overdue" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/export-overdue" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return await response.text();
 }
 
@@ -431,11 +440,11 @@ export async function getAuthors(
   request: IGetAuthorsRequest,
   options: ICallOptions = {},
 ): Promise<(string | null)[] | null> {
-  const response = await _send(_baseUrl + "/api/get-authors" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/get-authors" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return (await response.json()) as (string | null)[] | null;
 }
 
@@ -516,11 +525,11 @@ export async function getLastReturn(
   request: IGetLastReturnRequest,
   options: ICallOptions = {},
 ): Promise<string | null> {
-  const response = await _send(_baseUrl + "/api/get-last-return" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/get-last-return" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   const text = await _scalar(response, "");
   return text;
 }
@@ -537,11 +546,11 @@ export async function getMembership(
   request: IGetMembershipRequest,
   options: ICallOptions = {},
 ): Promise<"child" | "adult" | "staff" | null> {
-  const response = await _send(_baseUrl + "/api/get-membership" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/get-membership" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   const text = await _scalar(response, "");
   return text as "child" | "adult" | "staff" | null;
 }
@@ -579,11 +588,11 @@ export async function getOverdue(
   request: IGetOverdueRequest = {},
   options: ICallOptions = {},
 ): Promise<IGetOverdueResponse[]> {
-  const response = await _send(_baseUrl + "/api/get-overdue" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/get-overdue" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return (await response.json()) as IGetOverdueResponse[];
 }
 
@@ -647,11 +656,11 @@ export async function isAvailable(
   request: IIsAvailableRequest,
   options: ICallOptions = {},
 ): Promise<boolean | null> {
-  const response = await _send(_baseUrl + "/api/is-available" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/is-available" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   const text = await _scalar(response, "");
   return text === null ? null : text === "true";
 }
@@ -695,11 +704,11 @@ export async function lateFee(
   request: ILateFeeRequest,
   options: ICallOptions = {},
 ): Promise<number | null> {
-  const response = await _send(_baseUrl + "/api/late-fee" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/late-fee" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   const text = await _scalar(response, "");
   return text === null ? null : Number(text);
 }
@@ -765,11 +774,11 @@ export async function readingList(
   request: IReadingListRequest,
   options: ICallOptions = {},
 ): Promise<IReadingListResponse[]> {
-  const response = await _send(_baseUrl + "/api/reading-list" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/reading-list" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return (await response.json()) as IReadingListResponse[];
 }
 
@@ -866,11 +875,11 @@ export async function books(
   request: IBooksRequest = {},
   options: ICallOptions = {},
 ): Promise<IBooksResponse[]> {
-  const response = await _send(_baseUrl + "/api/books" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/books" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return (await response.json()) as IBooksResponse[];
 }
 
@@ -937,11 +946,11 @@ export async function shelfList(
   request: IShelfListRequest,
   options: ICallOptions = {},
 ): Promise<(string | null)[][]> {
-  const response = await _send(_baseUrl + "/api/shelf-list" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/shelf-list" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return (await response.json()) as (string | null)[][];
 }
 
@@ -957,10 +966,10 @@ export async function suggestTitles(
   request: ISuggestTitlesRequest,
   options: ICallOptions = {},
 ): Promise<(string | null)[]> {
-  const response = await _send(_baseUrl + "/api/suggest-titles" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/suggest-titles" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return (await response.json()) as (string | null)[];
 }

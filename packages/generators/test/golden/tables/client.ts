@@ -91,6 +91,15 @@ function _parseQuery(query: object, nullText: string = ""): string {
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }
 
+/** Sends a query string that may be too long for a URL in the body, with the method QUERY (RFC 10008). */
+function _long(url: string, init: RequestInit, isBatch: boolean = false): [url: string, init: RequestInit] {
+  const start = url.indexOf("?");
+  if (isBatch || start === -1 || url.length <= 4000) return [url, init];
+  const headers = new Headers(init.headers);
+  headers.set("Content-Type", "application/x-www-form-urlencoded");
+  return [url.slice(0, start), { ...init, method: "QUERY", headers, body: url.slice(start + 1) }];
+}
+
 function _text(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
   return typeof value === "object" ? JSON.stringify(value) : String(value);
@@ -110,11 +119,11 @@ export async function findCustomers(
   request: IFindCustomersRequest,
   options: ICallOptions = {},
 ): Promise<ICustomersGetResponse[]> {
-  const response = await _send(_baseUrl + "/api/find-customers" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/find-customers" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return (await response.json()) as ICustomersGetResponse[];
 }
 
@@ -138,11 +147,11 @@ export async function customersGet(
   request: ICustomersGetRequest = {},
   options: ICallOptions = {},
 ): Promise<ICustomersGetResponse[]> {
-  const response = await _send(_baseUrl + "/api/customers" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/customers" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return (await response.json()) as ICustomersGetResponse[];
 }
 
@@ -434,11 +443,11 @@ export async function goldCustomersGet(
   request: IGoldCustomersGetRequest = {},
   options: ICallOptions = {},
 ): Promise<IGoldCustomersGetResponse[]> {
-  const response = await _send(_baseUrl + "/api/gold-customers" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/gold-customers" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return (await response.json()) as IGoldCustomersGetResponse[];
 }
 
@@ -674,11 +683,11 @@ export async function orderLinesGet(
   request: IOrderLinesGetRequest = {},
   options: ICallOptions = {},
 ): Promise<IOrderLinesGetResponse[]> {
-  const response = await _send(_baseUrl + "/api/order-lines" + _parseQuery(request), {
+  const response = await _send(..._long(_baseUrl + "/api/order-lines" + _parseQuery(request), {
     method: "GET",
     headers: { ...options.headers },
     signal: options.signal ?? null,
-  }, options);
+  }), options);
   return (await response.json()) as IOrderLinesGetResponse[];
 }
 
