@@ -1,0 +1,305 @@
+import { startGateway } from '@pgway/testing';
+import { type Endpoint, sqlFilesSource } from '@pgway/core';
+import pg from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createFolder } from './folder.ts';
+
+/**
+ * 300 files: fifty statements on six schemas. PostgreSQL is the oracle: each statement is prepared beside the gateway, as the schema is and
+ * after changes of it, and types or the place of the mistake have to be the same.
+ */
+
+/** The names of a table with rows, and of one that refers to it. */
+interface Names {
+  readonly table: string;
+  readonly id: string;
+  readonly text: string;
+  readonly amount: string;
+  readonly day: string;
+  readonly tags: string;
+  readonly child: string;
+  readonly childId: string;
+  readonly at: string;
+}
+
+const shops: readonly Names[] = [
+  ['film', 'film_id', 'title', 'rental_rate', 'released', 'features', 'rental', 'rental_id', 'rented_at'],
+  ['track', 'track_id', 'name', 'unit_price', 'added', 'genres', 'invoice_line', 'line_id', 'sold_at'],
+  ['products', 'product_id', 'product_name', 'price', 'since', 'labels', 'orders', 'order_id', 'ordered_at'],
+  ['release', 'gid', 'release_name', 'score', 'issued', 'aliases', 'medium', 'medium_id', 'last_updated'],
+  ['"Book"', '"bookId"', '"Title"', '"listPrice"', '"printedOn"', '"keyWords"', '"Loan"', '"loanId"', '"lentAt"'],
+  ['straße', 'nr', 'größe', 'länge', 'gebaut', 'namen', 'haus', 'haus_nr', 'besucht'],
+].map(
+  ([table, id, text, amount, day, tags, child, childId, at]) =>
+    ({ table, id, text, amount, day, tags, child, childId, at }) as Names,
+);
+
+const schema = shops
+  .map(
+    (n) => `create type ${n.child.replaceAll('"', '')}_kind as enum ('new', 'old');
+  create table ${n.table} (${n.id} int primary key, ${n.text} text not null, ${n.amount} numeric(8, 2), ${n.day} date, ${n.tags} text[], extra jsonb, ok boolean);
+  create table ${n.child} (${n.childId} bigint primary key, ${n.id} int not null references ${n.table}, ${n.at} timestamptz, kind ${n.child.replaceAll('"', '')}_kind);`,
+  )
+  .join('\n');
+
+/** Statements; `{name}` is a parameter, `{name:type}` one with a type in a comment, ` ;; ` separates statements. */
+const templates: readonly ((n: Names) => string)[] = [
+  (n) =>
+    `select ${n.id}, ${n.text} from ${n.table} where ${n.text} ilike {text} || '%' order by ${n.text} limit {limit}`,
+  (n) => `select * from ${n.table} where ${n.id} = {id}`,
+  (n) => `select ${n.text} from ${n.table} order by 1`,
+  (n) => `select count(*) from ${n.table}`,
+  (n) => `select sum(${n.amount}) as total, avg(${n.amount}) as mean from ${n.table}`,
+  (n) => `select ${n.text}, ${n.amount} * 2 as twice from ${n.table} where ${n.amount} > {min}`,
+  (n) => `select ${n.id} from ${n.table} where ${n.id} = any ({ids})`,
+  (n) => `select ${n.tags}[1:2] as first, ${n.tags}[{n}] as nth from ${n.table}`,
+  (n) =>
+    `select extra ->> 'a:b' as a, extra -> {key} as b, extra #>> '{x,y}' as c, '${n.text}' as literal from ${n.table}`,
+  (n) => `select ${n.id}::text as a, {raw:int} + 1 as b, $$:not $$ as c, E'\\':not' as d from ${n.table}`,
+  (n) => `select ${n.id} /* :not */ from ${n.table} -- :not either\n where ok = {ok}`,
+  (n) => `select t.${n.text}, c.${n.at} from ${n.table} t join ${n.child} c using (${n.id}) where c.${n.at} >= {since}`,
+  (n) => `select t.${n.text}, c.${n.at} from ${n.table} t left join ${n.child} c using (${n.id})`,
+  (n) =>
+    `select t.${n.text}, x.n from ${n.table} t, lateral (select count(*) as n from ${n.child} c where c.${n.id} = t.${n.id}) x`,
+  (n) =>
+    `with recent as (select ${n.id}, max(${n.at}) as last from ${n.child} group by 1) select ${n.text}, last from recent join ${n.table} using (${n.id})`,
+  (n) => `select ${n.text}, row_number() over (order by ${n.amount} desc) as rank from ${n.table}`,
+  (n) => `select kind, count(*) as n from ${n.child} where kind = {kind} group by kind`,
+  (n) => `select date_trunc('month', ${n.at}) as month, count(*) from ${n.child} group by 1 having count(*) > {least}`,
+  (n) => `select ${n.day} + {days:int} as due from ${n.table}`,
+  (n) => `select exists (select from ${n.table} where ${n.id} = {id}) as found`,
+  (n) => `select coalesce(${n.amount}, {other}) as value from ${n.table}`,
+  (n) => `select case when ${n.amount} > {limit} then 'dear' else ${n.text} end as class from ${n.table}`,
+  (n) => `select ${n.id} from ${n.table} where ${n.day} between {from_day} and {to_day}`,
+  (n) => `select ${n.id} from ${n.table} where ({text:text} is null or ${n.text} = {text:text})`,
+  (n) => `select distinct unnest(${n.tags}) as tag from ${n.table}`,
+  (n) => `select array_agg(${n.text} order by ${n.text}) as all_texts, jsonb_agg(extra) as extras from ${n.table}`,
+  (n) => `select ${n.text} from ${n.table} union all select kind::text from ${n.child}`,
+  (n) => `select (select ${n.text} from ${n.table} t where t.${n.id} = c.${n.id}) as text, c.* from ${n.child} c`,
+  (n) => `table ${n.table}`,
+  (n) => `values ({a:int}, (select max(${n.text}) from ${n.table})), (2, 'x')`,
+  (n) => `select t from ${n.table} t`,
+  (n) => `select '[1,2]'::int4range * int4range({low}, {high}) as both, ${n.id} from ${n.table}`,
+  (n) => `select ${n.id} from ${n.table} offset {skip} rows fetch first {take} rows only`,
+  (n) => `select ${n.text}, ${n.amount} from ${n.table} where (${n.id}, ${n.text}) > ({id}, {text}) order by 1`,
+  (n) =>
+    `with recursive up (i) as (select {start:int} union all select i + 1 from up where i < 9) select i, (select count(*) from ${n.table} where ${n.id} = i) as n from up`,
+  (n) => `insert into ${n.table} (${n.id}, ${n.text}, ${n.amount}) values ({id}, {text}, {amount})`,
+  (n) => `insert into ${n.table} (${n.id}, ${n.text}, extra) values ({id}, {text}, {extra}) returning ${n.id}, extra`,
+  (n) =>
+    `insert into ${n.table} (${n.id}, ${n.text}) values ({id}, {text}) on conflict (${n.id}) do update set ${n.text} = excluded.${n.text} returning ${n.text}`,
+  (n) =>
+    `insert into ${n.child} (${n.childId}, ${n.id}, kind) select {id}, ${n.id}, {kind} from ${n.table} where ${n.text} = {text}`,
+  (n) => `update ${n.table} set ${n.amount} = ${n.amount} + {more} where ${n.id} = {id} returning ${n.amount}`,
+  (n) => `update ${n.table} t set ok = {ok} from ${n.child} c where c.${n.id} = t.${n.id} and c.${n.childId} = {line}`,
+  (n) => `delete from ${n.child} where ${n.at} < {before}`,
+  (n) =>
+    `delete from ${n.child} c using ${n.table} t where t.${n.id} = c.${n.id} and t.${n.text} = {text} returning c.${n.childId}, t.${n.text}`,
+  (n) =>
+    `with gone as (delete from ${n.child} where kind = {kind} returning ${n.id}) select ${n.text} from ${n.table} join gone using (${n.id})`,
+  (n) =>
+    `with added as (insert into ${n.table} (${n.id}, ${n.text}) values ({id}, {text}) returning *) select ${n.id}, ${n.tags} from added`,
+  (n) => `select ${n.id}, ${n.text} from ${n.table} where ${n.id} >= {id} ;; select count(*) as n from ${n.child}`,
+  (n) =>
+    `insert into ${n.child} (${n.childId}, ${n.id}) values ({line}, {id}) ;; select ${n.text}, ${n.tags} from ${n.table} where ${n.id} = {id}`,
+  (n) =>
+    `update ${n.table} set ok = true where ${n.id} = {id} ;; delete from ${n.child} where ${n.id} = {id} ;; select ${n.at} as last, ${n.id} from ${n.child}`,
+  (n) => `select 'ünï🙂' as mark, ${n.text}\n  from ${n.table}\n where length(${n.text}) < {length}`,
+  (n) => `select ${n.id} from ${n.table} where ${n.tags} && {tags} and extra @> {extra} and ${n.amount} is not null`,
+];
+
+interface CorpusFile {
+  readonly name: string;
+  readonly text: string;
+  readonly statements: readonly FileStatement[];
+}
+
+interface FileStatement {
+  readonly sql: string;
+  readonly pieces: readonly Piece[];
+  /** The first places of the parameters in the file, in the order of their numbers. */
+  readonly uses: ReadonlyMap<string, number>;
+}
+
+/** A part of a statement: its place in the file and in the prepared text. */
+interface Piece {
+  readonly inFile: number;
+  readonly inSql: number;
+  readonly length: number;
+}
+
+const placeholder = /\{([a-z_]+)(?::([a-z]+))?\}/g;
+
+function toFile(template: string, name: string): CorpusFile {
+  const types = new Map(
+    [...template.matchAll(placeholder)].flatMap(([, key, type]) => (type === undefined ? [] : [[key!, type]])),
+  );
+  let text = `-- HTTP POST /${name}\n${[...types].map(([key, type]) => `-- param ${key} type ${type}\n`).join('')}`;
+  const statements = template.split(' ;; ').map((statement) => {
+    const uses = new Map<string, number>();
+    const pieces: Piece[] = [];
+    let sql = '';
+    let at = 0;
+    const add = (plain: string): void => {
+      pieces.push({ inFile: text.length, inSql: sql.length, length: plain.length });
+      text += plain;
+      sql += plain;
+    };
+    for (const match of statement.matchAll(placeholder)) {
+      const [whole, key, type = types.get(key!)] = match;
+      add(statement.slice(at, match.index));
+      if (!uses.has(key!)) uses.set(key!, text.length);
+      const number = `$${[...uses.keys()].indexOf(key!) + 1}`;
+      sql += type === undefined ? number : `(${number}::${type})`;
+      text += `:${key!}`;
+      at = match.index + whole.length;
+    }
+    add(statement.slice(at));
+    text += ';\n';
+    return { sql, pieces, uses };
+  });
+  return { name, text, statements };
+}
+
+const files = shops.flatMap((names, shop) =>
+  templates.map((template, index) => toFile(template(names), `f${shop}_${index}`)),
+);
+
+type Outcome =
+  | { readonly parameters: readonly number[]; readonly results: readonly (readonly number[])[] | null }
+  | { readonly places: readonly string[] };
+
+/** What PostgreSQL says of the file. */
+async function prepare(client: pg.Client, { text, statements }: CorpusFile): Promise<Outcome> {
+  const parameters: string[] = [];
+  const results: (string | null)[] = [];
+  const places: string[] = [];
+  for (const { sql, pieces } of statements) {
+    const begin = 'prepare p as ';
+    try {
+      await client.query(begin + sql);
+      const { rows } = await client.query<{ parameters: string; results: string | null }>(
+        `select parameter_types::oid[]::text as parameters, case when to_jsonb(s) ? 'result_types' then
+           (select coalesce(array_agg(e::regtype::oid order by n), '{}')::text
+            from jsonb_array_elements_text(nullif(to_jsonb(s) -> 'result_types', 'null')) with ordinality x (e, n)) end as results
+         from pg_prepared_statements s where name = 'p'`,
+      );
+      parameters.push(rows[0]!.parameters);
+      results.push(rows[0]!.results);
+      await client.query('deallocate p');
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError) || error.position === undefined) throw error;
+      const before =
+        Array.from(begin + sql)
+          .slice(0, Number(error.position) - 1)
+          .join('').length - begin.length;
+      const piece = pieces.findLast(({ inSql }) => inSql <= before)!;
+      places.push(placeOf(text, piece.inFile + Math.min(before - piece.inSql, piece.length)));
+    }
+  }
+  if (places.length > 0) return { places };
+  const types = parameters.map(oids);
+  const conflicts = findConflicts(statements, types).map((at) => placeOf(text, at));
+  if (conflicts.length > 0) return { places: conflicts };
+  const merged = new Map(
+    statements.flatMap(({ uses }, statement) =>
+      [...uses.keys()].map((name, index) => [name, types[statement]![index]!] as const),
+    ),
+  );
+  const known = results.flatMap((list) => (list === null ? [] : [oids(list)]));
+  const shown = statements.length > 1 ? known.filter((columns) => columns.length > 0) : known;
+  return { parameters: [...merged.values()], results: known.length === 0 ? null : shown };
+}
+
+/** A parameter has one type in all statements. Returns the places of those with another type than before. */
+function findConflicts(statements: readonly FileStatement[], types: readonly (readonly number[])[]): readonly number[] {
+  const known = new Map<string, number>();
+  return statements.flatMap(({ uses }, statement) =>
+    [...uses].flatMap(([name, at], index) => {
+      const type = types[statement]![index]!;
+      const first = known.get(name) ?? type;
+      known.set(name, first);
+      return first === type ? [] : [at];
+    }),
+  );
+}
+
+function oids(list: string): readonly number[] {
+  return list.slice(1, -1).split(',').filter(Boolean).map(Number);
+}
+
+function placeOf(text: string, at: number): string {
+  const before = text.slice(0, at);
+  const line = before.split('\n').length;
+  return `${line}:${Array.from(before.slice(before.lastIndexOf('\n') + 1)).length + 1}`;
+}
+
+/** What the gateway says of all files. */
+async function load(change: string): Promise<{
+  readonly client: pg.Client;
+  readonly outcomeOf: (file: CorpusFile) => Outcome;
+}> {
+  const folder = await createFolder(Object.fromEntries(files.map(({ name, text }) => [`${name}.sql`, text])));
+  const started = await startGateway(`${schema}\n${change}`, {
+    routineSources: [sqlFilesSource({ files: '*.sql', folder })],
+  });
+  onTestFinished(() => started.close());
+  const { endpoints, diagnostics } = started.gateway;
+  const client = new pg.Client({ connectionString: started.database.connectionString });
+  await client.connect();
+  onTestFinished(() => client.end());
+  const outcomeOf = ({ name, statements }: CorpusFile): Outcome => {
+    const id = `${name}.sql`;
+    const endpoint = endpoints.find((one) => one.id === id);
+    if (endpoint !== undefined) return typesOf(endpoint, statements.length);
+    const faults = diagnostics.filter(({ routine, severity }) => routine === id && severity === 'error');
+    return { places: faults.map(({ line, message }) => `${line}:${/^column (\d+)/.exec(message)?.[1] ?? message}`) };
+  };
+  return { client, outcomeOf };
+}
+
+/** The types of an endpoint; those of several statements are in the members of its result. */
+function typesOf({ parameters, result }: Endpoint, statements: number): Outcome {
+  const columns = 'columns' in result ? result.columns : 'column' in result ? [result.column] : [];
+  const types = columns.map(({ type }) => type);
+  const members = types.flatMap(({ element }) =>
+    element === undefined ? [] : [element.fields?.map(({ type }) => type.oid) ?? [element.oid]],
+  );
+  return {
+    parameters: parameters.map(({ type }) => type.oid),
+    results: statements > 1 ? members : [types.map(({ oid }) => oid)],
+  };
+}
+
+/** Before PostgreSQL 16, a prepared statement does not tell the types of its rows. */
+function withoutUnknown(outcome: Outcome, expected: Outcome): Outcome {
+  return 'results' in outcome && 'results' in expected && expected.results === null
+    ? { ...outcome, results: null }
+    : outcome;
+}
+
+describe.each([
+  ['the schema', '', 0],
+  ['a column is renamed', shops.map((n) => `alter table ${n.table} rename ${n.text} to other_name;`).join('\n'), 150],
+  ['a table is dropped', shops.map((n) => `drop table ${n.child}; drop table ${n.table};`).join('\n'), 300],
+  [
+    'the type of a column is changed',
+    shops
+      .map((n) => `alter table ${n.table} alter ${n.amount} type boolean using null, alter ${n.id} type bigint;`)
+      .join('\n'),
+    30,
+  ],
+])('%s', (_, change, leastFaults) => {
+  test('PostgreSQL and the gateway agree on 300 files', async () => {
+    expect(files).toHaveLength(300);
+    const { client, outcomeOf } = await load(change);
+    let faults = 0;
+    for (const file of files) {
+      const expected = await prepare(client, file);
+      if ('places' in expected) faults++;
+      const received = withoutUnknown(outcomeOf(file), expected);
+      expect({ text: file.text, ...received }).toEqual({ text: file.text, ...expected });
+    }
+    expect(faults).toBeGreaterThanOrEqual(leastFaults);
+  });
+});
