@@ -34,6 +34,8 @@ export function checkRules(
   parameters: readonly EndpointParameter[],
   values: readonly Value[],
 ): void {
+  // Most endpoints have no rules, and every request passes here.
+  if (!endpoint.parameters.some(hasRules)) return;
   const invalid = endpoint.parameters.flatMap((parameter) => {
     if (parameter.rules === undefined) return [];
     const index = parameters.indexOf(parameter);
@@ -42,6 +44,8 @@ export function checkRules(
   });
   if (invalid.length > 0) throw new InvalidValues(invalid);
 }
+
+const hasRules = ({ rules }: EndpointParameter): boolean => rules !== undefined;
 
 /** The default of an absent parameter applies, which may be NULL. */
 function findMissing({ rules = [], defaultExpression = 'NULL' }: EndpointParameter): ValidationRule | undefined {
