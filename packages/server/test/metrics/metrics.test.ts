@@ -218,18 +218,26 @@ test('with tenants there are their numbers, without their names', async () => {
       connectionStrings: { initech: database.connectionString },
     },
   });
-  const hosts = ['initech.example.com', 'acme.example.com', 'evil.example.com', 'evil.example.org'];
-  const responses = await Promise.all(
-    hosts.map((host) => send(port, { path: '/api/numbers?to=1', headers: { host } })),
-  );
-  expect(responses.map(([status]) => status)).toEqual([200, 503, 404, 421]);
-  const text = await scrape(url);
-  expect(readable(text, 'pgway_tenant')).toEqual([
-    'pgway_tenants_known{} 3',
-    'pgway_tenants_open{} 1',
-    'pgway_tenants_unavailable{} 1',
-    'pgway_tenant_schema_versions{} 1',
-  ]);
+  const ask = async (host: string): Promise<unknown> =>
+    (await send(port, { path: '/api/numbers?to=1', headers: { host } }))[0];
+  const hosts = ['initech.example.com', 'evil.example.com', 'evil.example.org'];
+  expect(await Promise.all(hosts.map(ask))).toEqual([200, 404, 421]);
+  let text = '';
+  // A tenant counts as unavailable until it is tried again, which a busy machine may reach before the scrape.
+  const afterFailure = async (): Promise<unknown> => {
+    const status = await ask('acme.example.com');
+    text = await scrape(url);
+    return [status, ...readable(text, 'pgway_tenant')];
+  };
+  await expect
+    .poll(afterFailure)
+    .toEqual([
+      503,
+      'pgway_tenants_known{} 3',
+      'pgway_tenants_open{} 1',
+      'pgway_tenants_unavailable{} 1',
+      'pgway_tenant_schema_versions{} 1',
+    ]);
   expect(text).not.toMatch(/acme|initech|evil/);
   expect(documentedMetrics()).toEqual(metricsOf(text));
 });
