@@ -7,7 +7,8 @@ export async function complaints(document: OpenApiDocument): Promise<readonly st
   return [...(await schemaErrors(document)), ...(await ruleProblems(document))];
 }
 
-async function schemaErrors(document: OpenApiDocument): Promise<readonly string[]> {
+/** Returns the errors of the schema of the version that the document names: OpenAPI 2 or 3. */
+export async function schemaErrors(document: object): Promise<readonly string[]> {
   // The validator resolves references in place.
   const result = await validate(structuredClone(document) as Parameters<typeof validate>[0]);
   return result.valid ? [] : result.errors.map(({ message }) => message);

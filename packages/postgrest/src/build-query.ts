@@ -3,6 +3,8 @@ import { requireTable } from '@pgway/core/internal';
 import type { PostgrestOperation } from './postgrest-routines.ts';
 import { explainedQuery } from './plan.ts';
 import { buildRead } from './read-query.ts';
+import { isRoot } from './root/root-endpoint.ts';
+import { buildRoot } from './root/root-query.ts';
 import { functionOf } from './rpc/function-target.ts';
 import { buildRpc } from './rpc/rpc-query.ts';
 import { readTargetRequest, type TargetRequest } from './target.ts';
@@ -18,6 +20,7 @@ const builders: Readonly<Record<PostgrestOperation, (request: TargetRequest) => 
 
 /** Builds the query of a request in the dialect of PostgREST. */
 export async function buildPostgrestQuery(input: QueryInput): Promise<Query> {
+  if (isRoot(input.endpoint)) return buildRoot(input);
   if (functionOf(input.endpoint) !== undefined) return buildRpc(input);
   const { operation } = requireTable(input.endpoint);
   const request = readTargetRequest(input);

@@ -24,6 +24,7 @@ import { representationsSql } from './read/representations.sql.ts';
 import { viewColumnsSql } from './read/view-columns.sql.ts';
 import { decodeViewColumns } from './read/view-keys.ts';
 import { createRpcEndpoints } from './rpc/rpc-endpoints.ts';
+import { createRoot, isRoot, keepResources } from './root/root-endpoint.ts';
 import { compareSchemas } from './schema-order.ts';
 import { checkPreRequest } from './transaction-options.ts';
 
@@ -64,14 +65,22 @@ export function postgrestSource(options: PostgrestSourceOptions = {}): Postgrest
       return routines;
     },
     buildQuery: buildPostgrestQuery,
-    endpointsLoaded: createReadModels,
+    endpointsLoaded: (endpoints: readonly Endpoint[]) => {
+      const resources = endpoints.filter((endpoint) => !isRoot(endpoint));
+      createReadModels(resources);
+      for (const root of endpoints.filter(isRoot)) keepResources(root, resources);
+    },
     deriveEndpoints: (
       endpoints: readonly Endpoint[],
       routines: readonly Routine[],
       includeSchemas?: readonly string[] | null,
     ) => {
       const order = compareSchemas(resolved.includeSchemas ?? includeSchemas ?? null);
-      return createRpcEndpoints(endpoints.toSorted(order), routines, resolved);
+      const ordered = endpoints.toSorted(order);
+      const functions = createRpcEndpoints(ordered, routines, resolved);
+      const tables = ordered.filter(({ table, dialect }) => table !== null && dialect === postgrestDialect.name);
+      const own = tables.filter(({ table }) => postgrestTable(table!).path === resolved.path);
+      return [...functions, ...createRoot([...own, ...functions].toSorted(order), resolved)];
     },
   } satisfies PostgrestSource);
 }

@@ -2,6 +2,7 @@
 import type { Endpoint, HeaderList, Problem, RoutedRequest, UnknownResources } from '@pgway/core';
 import { postgrestTable } from './dialect-table.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
+import { isRoot } from './root/root-endpoint.ts';
 import { readProfileHeader, unknownInSchema, unknownSchema } from './profile.ts';
 
 /** The tables and functions below a path. */
@@ -18,7 +19,7 @@ interface DialectPath {
 
 /** Returns the error of PostgREST for a path below one of the dialect that has no endpoint. */
 export function findUnknownResources(endpoints: readonly Endpoint[]): UnknownResources {
-  const paths = listPaths(endpoints);
+  const paths = listPaths(endpoints.filter((endpoint) => !isRoot(endpoint)));
   return (request) => {
     const found = paths.find(({ path }) => request.path.startsWith(`${path}/`));
     return found === undefined ? null : createProblem(request, found, request.path.slice(found.path.length));

@@ -111,7 +111,8 @@ export interface DescribedTable {
 
 /** Returns the description of an endpoint and of its table. */
 export interface DialectDescriber {
-  describeOperation(endpoint: Endpoint): DescribedOperation;
+  /** Null for an endpoint that is itself a document of the dialect: other documents leave it out. */
+  describeOperation(endpoint: Endpoint): DescribedOperation | null;
   /** @param endpoints those of the dialect, in the order of their schemas: the first schema has requests that name none */
   describeTables(endpoints: readonly Endpoint[]): readonly DescribedTable[];
 }
@@ -124,7 +125,7 @@ export function keepDescriber(endpoints: readonly Endpoint[], describer: Dialect
   for (const { parameters } of endpoints) describers.set(parameters, describer);
 }
 
-/** Returns the description of an endpoint with a dialect; null for other endpoints. */
+/** Returns the description of an endpoint with a dialect; null for other endpoints, and documents of a dialect. */
 export function describedOperation(endpoint: Endpoint): DescribedOperation | null {
   return describers.get(endpoint.parameters)?.describeOperation(endpoint) ?? null;
 }

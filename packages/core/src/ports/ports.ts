@@ -200,6 +200,8 @@ export interface QueryContext {
   readonly role: string | null;
   /** Returns the values of headers by their names in lower case; a header of the host replaces that of the client. */
   headers(): ReadonlyMap<string, string>;
+  /** Whether the caller passes the authorization of another endpoint. False for one with credentials of its own. */
+  mayCall(endpoint: Pick<Endpoint, 'authorization' | 'basicAuthentication'>): boolean;
 }
 
 /** The parameter that a placeholder such as `$1` belongs to, for error messages. */

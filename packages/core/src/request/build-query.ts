@@ -1,5 +1,6 @@
 import type { Statement, Value } from '../postgres/port.ts';
 import type { Problem } from '../http/problem.ts';
+import { isAuthorized } from '../auth/authorize.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import { bodyOf } from './parse/parse-input.ts';
 import type { RequestInput } from '../ports/request-input.ts';
@@ -49,7 +50,7 @@ export function buildQuery(call: InjectedCall): ExecutableCall {
   };
 }
 
-interface CustomQueryOptions extends Pick<InjectOptions, 'databaseRole' | 'requestHeaders'> {
+interface CustomQueryOptions extends Pick<InjectOptions, 'databaseRole' | 'requestHeaders' | 'claimTypes'> {
   readonly forcesGenericPlans: boolean;
 }
 
@@ -58,7 +59,7 @@ export async function buildCustomQuery(
   call: InjectedCall,
   { request, caller }: CallContext,
   input: RequestInput,
-  { forcesGenericPlans, databaseRole, requestHeaders }: CustomQueryOptions,
+  { forcesGenericPlans, databaseRole, requestHeaders, claimTypes }: CustomQueryOptions,
 ): Promise<ExecutableCall> {
   const { candidate, parameters, values } = call;
   const { endpoint, queryBuilder } = candidate;
@@ -66,6 +67,7 @@ export async function buildCustomQuery(
     caller,
     role: selectRole({ databaseRole }, call) ?? null,
     headers: () => headersByName(request, requestHeaders),
+    mayCall: (other) => other.basicAuthentication === null && isAuthorized({ endpoint: other }, caller, claimTypes),
   };
   const query = await queryBuilder!({ endpoint, parameters, values, request, body: bodyOf(input), context });
   return {

@@ -7,7 +7,7 @@ import type { Query, QueryContext } from '../../src/ports/ports.ts';
 export const request = (query: string, given: Readonly<Record<string, string>>, method = 'GET'): never =>
   ({ query, method, path: '/rest/book', header: (name: string) => given[name] }) as never;
 
-export const context: QueryContext = { caller: null, role: null, headers: () => new Map() };
+export const context: QueryContext = { caller: null, role: null, headers: () => new Map(), mayCall: () => true };
 
 /** The statements of endpoints. */
 export class Statements {

@@ -8,6 +8,7 @@ import type {
   DescribedResponse,
   DescribedValue,
 } from '@pgway/core/internal';
+import { isRoot } from '../root/root-endpoint.ts';
 import { functionOf } from '../rpc/function-target.ts';
 import { type Target, targetOf } from '../target.ts';
 import { describeCall } from './calls.ts';
@@ -26,7 +27,8 @@ import { errorResponses, header, rowsContent } from './responses.ts';
 import { list, selectedRow, text, writtenRow } from './values.ts';
 
 /** Returns the description of an endpoint of the dialect. */
-export function describeOperation(endpoint: Endpoint): DescribedOperation {
+export function describeOperation(endpoint: Endpoint): DescribedOperation | null {
+  if (isRoot(endpoint)) return null;
   const called = functionOf(endpoint);
   if (called !== undefined) return describeCall(endpoint, called);
   const target = targetOf(endpoint);

@@ -5,6 +5,7 @@ import type { DatabaseTypesOptions } from '../options.ts';
 import { keyFactsOf } from '../key-facts.ts';
 import { foreignKeysOf } from '../read/relationships.ts';
 import type { RowFunction } from '../read/row-function.ts';
+import { isRoot } from '../root/root-endpoint.ts';
 import { functionOf, resultTypeOf, rowFunctionsOf } from '../rpc/function-target.ts';
 import { type Target, targetOf } from '../target.ts';
 import { labelsText, memberName, splitName, TypeNames } from './type-names.ts';
@@ -30,7 +31,7 @@ export function databaseTypesFiles(
  * @param all endpoints of other dialects are left out
  */
 export function databaseTypes(all: readonly Endpoint[]): string {
-  const endpoints = all.filter(({ dialect }) => dialect === 'postgrest');
+  const endpoints = all.filter((endpoint) => endpoint.dialect === 'postgrest' && !isRoot(endpoint));
   const schemas = [...groupBy(endpoints, ({ schema }) => schema)].toSorted(([left], [right]) => compare(left, right));
   const relations = endpoints.filter(({ table }) => table?.operation === 'select').map(targetOf);
   const names = new TypeNames(new Set(schemas.map(([schema]) => schema)), (schema, name) => {

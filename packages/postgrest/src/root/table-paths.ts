@@ -1,0 +1,160 @@
+/** The paths, definitions and parameters of tables and views. */
+import type { Method } from '@pgway/core';
+import { filterParameters } from '../describe/parameters.ts';
+import { keyFactsOf } from '../key-facts.ts';
+import { functionOf } from '../rpc/function-target.ts';
+import { type Target, targetOf } from '../target.ts';
+import type { AllowedResource } from './allowed-resource.ts';
+import { definitionRef, parameterRef, summaryOf, type SwaggerObject, valueSchema } from './swagger.ts';
+
+/** A table with what its caller may do. */
+export interface AllowedTable {
+  readonly target: Target;
+  readonly methods: ReadonlySet<Method>;
+  /** The columns that the caller may read or write. */
+  readonly columns: readonly Column[];
+  /** The columns of filters: filters read them. */
+  readonly filters: readonly string[];
+}
+
+type Column = Target['columns'] extends ReadonlyMap<string, infer Value> ? Value : never;
+
+/** Returns the table; null for a function, and for a table that the caller may do nothing with. */
+export function allowedTable({ endpoints, privileges }: AllowedResource): AllowedTable | null {
+  const [first] = endpoints;
+  if (functionOf(first!) !== undefined) return null;
+  const { select = [], insert = [], update = [] } = privileges;
+  const allowed: readonly (readonly [Method, boolean])[] = [
+    ['GET', select.length > 0],
+    ['POST', insert.length > 0],
+    ['PATCH', update.length > 0],
+    ['DELETE', privileges.delete === true],
+  ];
+  const published = new Set(endpoints.map(({ method }) => method));
+  const methods = allowed.filter(([method, isAllowed]) => isAllowed && published.has(method)).map(([method]) => method);
+  if (methods.length === 0) return null;
+  const target = targetOf(first!);
+  const named = new Set([
+    ...select,
+    ...(methods.includes('POST') ? insert : []),
+    ...(methods.includes('PATCH') ? update : []),
+  ]);
+  return {
+    target,
+    methods: new Set(methods),
+    columns: [...target.columns.values()].filter(({ name }) => named.has(name)),
+    filters: filterParameters(target)
+      .map(({ name }) => name)
+      .filter((name) => target.columns.has(name) && select.includes(name)),
+  };
+}
+
+/** Returns the path of a table with the methods that the caller may use. */
+export function tablePath(table: AllowedTable): readonly [path: string, item: SwaggerObject] {
+  const { target, methods } = table;
+  const { name, endpoint } = target;
+  const common = { tags: [name], ...summaryOf(endpoint.description) };
+  const filters = table.filters.map((column) => filterName(name, column));
+  const body = bodyName(name);
+  const rows = { type: 'array', items: definitionRef(name) };
+  const operations: readonly (readonly [Method, readonly string[], SwaggerObject])[] = [
+    [
+      'GET',
+      [...filters, 'select', 'order', 'range', 'rangeUnit', 'offset', 'limit', 'preferCount'],
+      { 200: { description: 'OK', schema: rows }, 206: { description: 'Partial Content' } },
+    ],
+    ['POST', [body, 'select', 'on_conflict', 'preferPost'], { 201: { description: 'Created' } }],
+    ['DELETE', [...filters, 'preferReturn'], { 204: { description: 'No Content' } }],
+    ['PATCH', [...filters, body, 'preferReturn'], { 204: { description: 'No Content' } }],
+  ];
+  const item = operations
+    .filter(([method]) => methods.has(method))
+    .map(([method, parameters, responses]) => [
+      method.toLowerCase(),
+      { ...common, parameters: parameters.map(parameterRef), responses },
+    ]);
+  return [`/${encodeURIComponent(name)}`, Object.fromEntries(item) as SwaggerObject];
+}
+
+/** Returns the parameters of a table that its operations refer to. */
+export function tableParameters({
+  target: { name, columns },
+  filters,
+}: AllowedTable): readonly (readonly [name: string, parameter: SwaggerObject])[] {
+  const body = { name, description: name, required: false, in: 'body', schema: definitionRef(name) };
+  return [
+    [bodyName(name), body],
+    ...filters.map((column) => {
+      const description = columns.get(column)!.type.display;
+      return [
+        filterName(name, column),
+        { name: column, description, required: false, in: 'query', type: 'string' },
+      ] as const;
+    }),
+  ];
+}
+
+function bodyName(table: string): string {
+  return `body.${table}`;
+}
+
+/** Dots in names are escaped: `a.b` with `c` is not `a` with `b.c`. */
+function filterName(table: string, column: string): string {
+  return `rowFilter.${[table, column].map((name) => name.replaceAll(/[.:]/g, ':$&')).join('.')}`;
+}
+
+/**
+ * Returns the definition of the rows.
+ * @param visible the tables of the document by name: the notes of keys name no others
+ */
+export function definitionOf(
+  { target, columns }: AllowedTable,
+  visible: ReadonlyMap<string, AllowedTable>,
+): SwaggerObject {
+  const required = columns.filter(({ notNull }) => notNull).map(({ name }) => name);
+  const { description } = target.endpoint;
+  return {
+    ...(description === '' ? {} : { description }),
+    type: 'object',
+    properties: Object.fromEntries(
+      columns.map((column) => {
+        const notes = [
+          ...(column.key ? ['This is a Primary Key.<pk/>'] : []),
+          ...foreignKeyNotes(target, column, visible),
+        ];
+        const note = notes.length === 0 ? {} : { description: ['Note:', ...notes].join('\n') };
+        return [column.name, { ...note, ...valueSchema(column.type) }];
+      }),
+    ),
+    // OpenAPI 2 has no empty list.
+    ...(required.length === 0 ? {} : { required }),
+  };
+}
+
+/** Notes the first foreign key of the column alone. */
+function foreignKeyNotes(
+  { schema, name, options }: Target,
+  column: Column,
+  visible: ReadonlyMap<string, AllowedTable>,
+): readonly string[] {
+  const key = (keyFactsOf(options)?.foreignKeys ?? []).find(
+    ({ schema: keySchema, table, columns, targetSchema, targetTable, targetColumns }) =>
+      keySchema === schema &&
+      table === name &&
+      columns.length === 1 &&
+      columns[0] === column.name &&
+      targetSchema === schema &&
+      visible.get(targetTable)?.columns.some((other) => other.name === targetColumns[0]) === true,
+  );
+  if (key === undefined) return [];
+  const [table, other] = [key.targetTable, key.targetColumns[0]!];
+  return [
+    `This is a Foreign Key to \`${table}.${other}\`.<fk table='${escapeAttribute(table)}' column='${escapeAttribute(other)}'/>`,
+  ];
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', "'": '&apos;', '<': '&lt;', '>': '&gt;' };
+
+function escapeAttribute(name: string): string {
+  return name.replaceAll(/[&'<>]/g, (character) => entities[character]!);
+}

@@ -1,0 +1,695 @@
+import { randomBytes } from 'node:crypto';
+import { functionsSource } from '@pgway/core';
+import { postgrestSource } from '@pgway/postgrest';
+import { startGateway, useGateway } from '@pgway/testing';
+import { SignJWT } from 'jose';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { schemaErrors } from '../../generators/test/open-api-validators.ts';
+import { ask, postgrest } from './support.ts';
+
+/** Roles belong to the whole server: their names are unique. */
+const suffix = randomBytes(4).toString('hex');
+const [anon, clerk] = [`anon_${suffix}`, `clerk_${suffix}`];
+const secret = 'super-secret-jwt-token-with-at-least-32-characters-long';
+
+async function sign(claims: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, string>>> {
+  const jwt = new SignJWT({ exp: 4_000_000_000, iss: 'https://id.example.com', aud: 'pgway', sub: 'ann', ...claims });
+  return {
+    authorization: `Bearer ${await jwt.setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(new TextEncoder().encode(secret))}`,
+  };
+}
+
+const gateway = useGateway(
+  `
+  create role ${anon}; create role ${clerk}; grant ${anon}, ${clerk} to current_user;
+  create schema shop; create schema archive; create schema closed;
+  grant usage on schema shop to ${anon}; grant usage on schema shop, archive to ${clerk};
+  create type shop.size as enum ('S', 'L');
+  create table shop.maker (id int primary key, name text not null, tax_id text);
+  create table shop.item (
+    id int generated always as identity primary key, maker_id int references shop.maker, name text not null, size shop.size,
+    price numeric, tags text[], facts jsonb, cost numeric);
+  comment on table shop.item is 'What we sell
+All of it';
+  create table shop.secret (id int primary key);
+  create table shop.members_only (id int primary key);
+  comment on table shop.members_only is 'authorize';
+  create table shop.bosses_only (id int primary key);
+  comment on table shop.bosses_only is 'authorize boss';
+  create table shop.hidden (id int primary key);
+  comment on table shop.hidden is 'internal';
+  create table archive.item (id int primary key);
+  create table closed.item (id int primary key);
+  grant select (id, name, maker_id, price) on shop.item to ${anon};
+  grant select (id, name), insert (name), update (name), delete on shop.maker to ${clerk};
+  grant select, insert on shop.item to ${clerk};
+  grant select on shop.members_only, shop.bosses_only, shop.hidden to ${anon}, ${clerk};
+  grant select on archive.item, closed.item to ${clerk}, ${anon};
+  create function shop.price_of(item int, size shop.size default 'S', variadic codes text[] default '{}') returns numeric
+    language sql stable as 'select 1.0';
+  create function shop.restock(item int) returns void language sql as '';
+  create function shop.over(a int) returns int language sql stable as 'select 1';
+  create function shop.over(b text) returns int language sql stable as 'select 2';
+  revoke execute on all functions in schema shop from public;
+  grant execute on function shop.price_of, shop.over(text) to ${anon};
+  grant execute on function shop.restock to ${clerk};
+  `,
+  {
+    routineSources: [functionsSource(), postgrestSource()],
+    commentsMode: 'parseAll',
+    includeSchemas: ['shop', 'archive', 'closed'],
+    authentication: {
+      jwt: { keys: [{ secret }], issuer: ['https://id.example.com'], audience: ['pgway'], claims: { roles: 'roles' } },
+      databaseRole: { claim: 'role', anonymous: anon },
+    },
+  },
+);
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a tree of JSON
+async function documentOf(headers: Readonly<Record<string, string>> = {}): Promise<any> {
+  const response = await gateway.send('GET /rest/', { headers });
+  expect(response.status).toBe(200);
+  const document = JSON.parse(response.body);
+  expect(await schemaErrors(document)).toEqual([]);
+  return document;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a tree of JSON
+function methodsOf({ paths }: any): readonly string[] {
+  return Object.entries(paths as Record<string, object>).map(
+    ([path, item]) => `${path} ${Object.keys(item).join(' ')}`,
+  );
+}
+
+test('an anonymous caller sees the tables, columns and functions that its role may use', async () => {
+  const document = await documentOf();
+  expect(methodsOf(document)).toEqual(['/ get', '/item get', '/rpc/over get post', '/rpc/price_of get post']);
+  expect(document).toMatchInlineSnapshot(`
+    {
+      "basePath": "/rest",
+      "consumes": [
+        "application/json",
+        "application/vnd.pgrst.object+json;nulls=stripped",
+        "application/vnd.pgrst.object+json",
+        "text/csv",
+      ],
+      "definitions": {
+        "item": {
+          "description": "What we sell
+    All of it",
+          "properties": {
+            "id": {
+              "description": "Note:
+    This is a Primary Key.<pk/>",
+              "format": "integer",
+              "type": "integer",
+            },
+            "maker_id": {
+              "format": "integer",
+              "type": "integer",
+            },
+            "name": {
+              "format": "text",
+              "type": "string",
+            },
+            "price": {
+              "format": "numeric",
+              "type": "number",
+            },
+          },
+          "required": [
+            "id",
+            "name",
+          ],
+          "type": "object",
+        },
+      },
+      "info": {
+        "description": "What the caller may do in the schema shop",
+        "title": "shop",
+        "version": "1.0.0",
+      },
+      "parameters": {
+        "body.item": {
+          "description": "item",
+          "in": "body",
+          "name": "item",
+          "required": false,
+          "schema": {
+            "$ref": "#/definitions/item",
+          },
+        },
+        "limit": {
+          "description": "Limiting and Pagination",
+          "in": "query",
+          "name": "limit",
+          "required": false,
+          "type": "string",
+        },
+        "offset": {
+          "description": "Limiting and Pagination",
+          "in": "query",
+          "name": "offset",
+          "required": false,
+          "type": "string",
+        },
+        "on_conflict": {
+          "description": "On Conflict",
+          "in": "query",
+          "name": "on_conflict",
+          "required": false,
+          "type": "string",
+        },
+        "order": {
+          "description": "Ordering",
+          "in": "query",
+          "name": "order",
+          "required": false,
+          "type": "string",
+        },
+        "preferCount": {
+          "description": "Preference",
+          "enum": [
+            "count=none",
+            "count=exact",
+            "count=planned",
+            "count=estimated",
+          ],
+          "in": "header",
+          "name": "Prefer",
+          "required": false,
+          "type": "string",
+        },
+        "preferParams": {
+          "description": "Preference",
+          "in": "header",
+          "name": "Prefer",
+          "required": false,
+          "type": "string",
+        },
+        "preferPost": {
+          "description": "Preference",
+          "enum": [
+            "return=representation",
+            "return=minimal",
+            "return=none",
+            "resolution=ignore-duplicates",
+            "resolution=merge-duplicates",
+          ],
+          "in": "header",
+          "name": "Prefer",
+          "required": false,
+          "type": "string",
+        },
+        "preferReturn": {
+          "description": "Preference",
+          "enum": [
+            "return=representation",
+            "return=minimal",
+            "return=none",
+          ],
+          "in": "header",
+          "name": "Prefer",
+          "required": false,
+          "type": "string",
+        },
+        "range": {
+          "description": "Limiting and Pagination",
+          "in": "header",
+          "name": "Range",
+          "required": false,
+          "type": "string",
+        },
+        "rangeUnit": {
+          "default": "items",
+          "description": "Limiting and Pagination",
+          "in": "header",
+          "name": "Range-Unit",
+          "required": false,
+          "type": "string",
+        },
+        "rowFilter.item.id": {
+          "description": "integer",
+          "in": "query",
+          "name": "id",
+          "required": false,
+          "type": "string",
+        },
+        "rowFilter.item.maker_id": {
+          "description": "integer",
+          "in": "query",
+          "name": "maker_id",
+          "required": false,
+          "type": "string",
+        },
+        "rowFilter.item.name": {
+          "description": "text",
+          "in": "query",
+          "name": "name",
+          "required": false,
+          "type": "string",
+        },
+        "rowFilter.item.price": {
+          "description": "numeric",
+          "in": "query",
+          "name": "price",
+          "required": false,
+          "type": "string",
+        },
+        "select": {
+          "description": "Filtering Columns",
+          "in": "query",
+          "name": "select",
+          "required": false,
+          "type": "string",
+        },
+      },
+      "paths": {
+        "/": {
+          "get": {
+            "produces": [
+              "application/openapi+json",
+              "application/json",
+            ],
+            "responses": {
+              "200": {
+                "description": "OK",
+              },
+            },
+            "summary": "OpenAPI description (this document)",
+            "tags": [
+              "Introspection",
+            ],
+          },
+        },
+        "/item": {
+          "get": {
+            "description": "All of it",
+            "parameters": [
+              {
+                "$ref": "#/parameters/rowFilter.item.id",
+              },
+              {
+                "$ref": "#/parameters/rowFilter.item.maker_id",
+              },
+              {
+                "$ref": "#/parameters/rowFilter.item.name",
+              },
+              {
+                "$ref": "#/parameters/rowFilter.item.price",
+              },
+              {
+                "$ref": "#/parameters/select",
+              },
+              {
+                "$ref": "#/parameters/order",
+              },
+              {
+                "$ref": "#/parameters/range",
+              },
+              {
+                "$ref": "#/parameters/rangeUnit",
+              },
+              {
+                "$ref": "#/parameters/offset",
+              },
+              {
+                "$ref": "#/parameters/limit",
+              },
+              {
+                "$ref": "#/parameters/preferCount",
+              },
+            ],
+            "responses": {
+              "200": {
+                "description": "OK",
+                "schema": {
+                  "items": {
+                    "$ref": "#/definitions/item",
+                  },
+                  "type": "array",
+                },
+              },
+              "206": {
+                "description": "Partial Content",
+              },
+            },
+            "summary": "What we sell",
+            "tags": [
+              "item",
+            ],
+          },
+        },
+        "/rpc/over": {
+          "get": {
+            "parameters": [
+              {
+                "format": "text",
+                "in": "query",
+                "name": "b",
+                "required": true,
+                "type": "string",
+              },
+            ],
+            "produces": [
+              "application/json",
+              "application/vnd.pgrst.object+json;nulls=stripped",
+              "application/vnd.pgrst.object+json",
+            ],
+            "responses": {
+              "200": {
+                "description": "OK",
+              },
+            },
+            "tags": [
+              "(rpc) over",
+            ],
+          },
+          "post": {
+            "parameters": [
+              {
+                "in": "body",
+                "name": "args",
+                "required": true,
+                "schema": {
+                  "properties": {
+                    "b": {
+                      "format": "text",
+                      "type": "string",
+                    },
+                  },
+                  "required": [
+                    "b",
+                  ],
+                  "type": "object",
+                },
+              },
+              {
+                "$ref": "#/parameters/preferParams",
+              },
+            ],
+            "produces": [
+              "application/json",
+              "application/vnd.pgrst.object+json;nulls=stripped",
+              "application/vnd.pgrst.object+json",
+            ],
+            "responses": {
+              "200": {
+                "description": "OK",
+              },
+            },
+            "tags": [
+              "(rpc) over",
+            ],
+          },
+        },
+        "/rpc/price_of": {
+          "get": {
+            "parameters": [
+              {
+                "format": "integer",
+                "in": "query",
+                "name": "item",
+                "required": true,
+                "type": "integer",
+              },
+              {
+                "enum": [
+                  "S",
+                  "L",
+                ],
+                "format": "shop.size",
+                "in": "query",
+                "name": "size",
+                "required": false,
+                "type": "string",
+              },
+              {
+                "collectionFormat": "multi",
+                "in": "query",
+                "items": {
+                  "format": "text",
+                  "type": "string",
+                },
+                "name": "codes",
+                "required": false,
+                "type": "array",
+              },
+            ],
+            "produces": [
+              "application/json",
+              "application/vnd.pgrst.object+json;nulls=stripped",
+              "application/vnd.pgrst.object+json",
+            ],
+            "responses": {
+              "200": {
+                "description": "OK",
+              },
+            },
+            "tags": [
+              "(rpc) price_of",
+            ],
+          },
+          "post": {
+            "parameters": [
+              {
+                "in": "body",
+                "name": "args",
+                "required": true,
+                "schema": {
+                  "properties": {
+                    "codes": {
+                      "format": "text[]",
+                      "items": {
+                        "format": "text",
+                        "type": "string",
+                      },
+                      "type": "array",
+                    },
+                    "item": {
+                      "format": "integer",
+                      "type": "integer",
+                    },
+                    "size": {
+                      "enum": [
+                        "S",
+                        "L",
+                      ],
+                      "format": "shop.size",
+                      "type": "string",
+                    },
+                  },
+                  "required": [
+                    "item",
+                  ],
+                  "type": "object",
+                },
+              },
+              {
+                "$ref": "#/parameters/preferParams",
+              },
+            ],
+            "produces": [
+              "application/json",
+              "application/vnd.pgrst.object+json;nulls=stripped",
+              "application/vnd.pgrst.object+json",
+            ],
+            "responses": {
+              "200": {
+                "description": "OK",
+              },
+            },
+            "tags": [
+              "(rpc) price_of",
+            ],
+          },
+        },
+      },
+      "produces": [
+        "application/json",
+        "application/vnd.pgrst.object+json;nulls=stripped",
+        "application/vnd.pgrst.object+json",
+        "text/csv",
+      ],
+      "swagger": "2.0",
+    }
+  `);
+});
+
+test('another role sees what it may use, writes of columns among it', async () => {
+  const document = await documentOf(await sign({ role: clerk }));
+  expect(methodsOf(document)).toEqual([
+    '/ get',
+    '/item get post',
+    '/maker get post delete patch',
+    '/members_only get',
+    '/rpc/restock get post',
+  ]);
+  expect(document.definitions.maker).toMatchInlineSnapshot(`
+    {
+      "properties": {
+        "id": {
+          "description": "Note:
+    This is a Primary Key.<pk/>",
+          "format": "integer",
+          "type": "integer",
+        },
+        "name": {
+          "format": "text",
+          "type": "string",
+        },
+      },
+      "required": [
+        "id",
+        "name",
+      ],
+      "type": "object",
+    }
+  `);
+  expect(document.definitions.item.properties.maker_id.description).toMatchInlineSnapshot(`
+    "Note:
+    This is a Foreign Key to \`maker.id\`.<fk table='maker' column='id'/>"
+  `);
+});
+
+test('a table with a role of its comment is shown to its callers', async () => {
+  const boss = await documentOf(await sign({ role: clerk, roles: ['boss'] }));
+  expect(Object.keys(boss.definitions)).toEqual(['bosses_only', 'item', 'maker', 'members_only']);
+});
+
+test('the header of a schema', async () => {
+  const headers = await sign({ role: clerk });
+  const document = await documentOf({ ...headers, 'accept-profile': 'archive' });
+  expect(methodsOf(document)).toEqual(['/ get', '/item get']);
+  const response = await gateway.send('GET /rest/', { headers: { ...headers, 'accept-profile': 'archive' } });
+  expect(response.headers.get('content-profile')).toBe('archive');
+  // Its role has no USAGE.
+  expect(methodsOf(await documentOf({ ...headers, 'accept-profile': 'closed' }))).toEqual(['/ get']);
+  expect(methodsOf(await documentOf({ 'accept-profile': 'archive' }))).toEqual(['/ get']);
+  expect(await ask(gateway, 'GET /rest/', { headers: { 'accept-profile': 'none' } })).toMatchInlineSnapshot(`
+    "406
+    content-type: application/json; charset=utf-8
+
+    {"code":"PGRST106","message":"Invalid schema: none","details":null,"hint":"Only the following schemas are exposed: shop, archive, closed"}"
+  `);
+});
+
+test.each([
+  ['GET /rest', undefined, 200, 'application/openapi+json; charset=utf-8'],
+  ['GET /rest/', '*/*', 200, 'application/openapi+json; charset=utf-8'],
+  ['GET /rest/', 'application/openapi+json', 200, 'application/openapi+json; charset=utf-8'],
+  ['GET /rest/', 'application/json', 200, 'application/json; charset=utf-8'],
+  ['GET /rest/', 'text/html, application/json;q=0.9', 200, 'application/json; charset=utf-8'],
+  ['HEAD /rest/', 'application/json', 200, 'application/json; charset=utf-8'],
+  ['GET /rest/', 'text/csv', 406, 'application/json; charset=utf-8'],
+  ['POST /rest/', undefined, 405, 'application/json; charset=utf-8'],
+])('%s with Accept %s: %s', async (line, accept, status, type) => {
+  const response = await gateway.send(line, { headers: accept === undefined ? {} : { accept } });
+  expect([response.status, response.headers.get('content-type')]).toEqual([status, type]);
+});
+
+test('a media type that the document does not have, and HEAD', async () => {
+  expect(await ask(gateway, 'GET /rest/', { headers: { accept: 'text/csv' } })).toMatchInlineSnapshot(`
+    "406
+    content-type: application/json; charset=utf-8
+
+    {"code":"PGRST107","message":"None of these media types are available: text/csv","details":null,"hint":null}"
+  `);
+  expect((await gateway.send('HEAD /rest/')).body).toBe('');
+});
+
+describe('names that have a meaning in JSON, paths and markup', () => {
+  const hostile = useGateway(
+    `create table "a.b" ("c" int primary key);
+     create table a ("b.c" int references "a.b", id int primary key, "__proto__" int, "select" int, "x'/><script>" int);
+     create table "__proto__" (id int primary key);
+     create table "b-c.d" (id int primary key, up int references a);
+     create function "__proto__"("a""b" int, "constructor" text) returns int language sql stable as 'select 1';`,
+    { ...postgrest(), routineSources: [functionsSource(), postgrestSource()] },
+  );
+
+  test('the document is valid', async () => {
+    const response = await hostile.send('GET /rest/');
+    const document = JSON.parse(response.body);
+    expect(await schemaErrors(document)).toEqual([]);
+    expect(methodsOf(document)).toMatchInlineSnapshot(`
+      [
+        "/ get",
+        "/__proto__ get post delete patch",
+        "/a get post delete patch",
+        "/a.b get post delete patch",
+        "/b-c.d get post delete patch",
+        "/rpc/__proto__ get post",
+      ]
+    `);
+    expect(Object.keys(document.parameters).filter((name) => name.includes('.'))).toMatchInlineSnapshot(`
+      [
+        "body.__proto__",
+        "rowFilter.__proto__.id",
+        "body.a",
+        "rowFilter.a.b:.c",
+        "rowFilter.a.id",
+        "rowFilter.a.__proto__",
+        "rowFilter.a.x'/><script>",
+        "body.a.b",
+        "rowFilter.a:.b.c",
+        "body.b-c.d",
+        "rowFilter.b-c:.d.id",
+        "rowFilter.b-c:.d.up",
+      ]
+    `);
+    expect(document.definitions['b-c.d']).toMatchInlineSnapshot(`
+      {
+        "properties": {
+          "id": {
+            "description": "Note:
+      This is a Primary Key.<pk/>",
+            "format": "integer",
+            "type": "integer",
+          },
+          "up": {
+            "description": "Note:
+      This is a Foreign Key to \`a.id\`.<fk table='a' column='id'/>",
+            "format": "integer",
+            "type": "integer",
+          },
+        },
+        "required": [
+          "id",
+        ],
+        "type": "object",
+      }
+    `);
+  });
+});
+
+test('references to names that the validator does not take are JSON Pointers, and notes have no markup of names', async () => {
+  const started = await startGateway(
+    `create table "%41\\x%" (id int primary key, "100%" int, "\\" int);
+     create table "{p}/~1?#'<b>" (id int primary key);
+     create table reference (up int references "{p}/~1?#'<b>");`,
+    postgrest(),
+  );
+  onTestFinished(() => started.close());
+  const document = JSON.parse((await started.send('GET /rest/')).body);
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":("[^"]*")/g)].map(([, text]) => JSON.parse(text!));
+  const resolved = references.map((reference: string) =>
+    reference
+      .slice(2)
+      .split('/')
+      .map((segment) => decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~'))
+      // oxlint-disable-next-line typescript/no-explicit-any -- a tree of JSON
+      .reduce((value: any, name) => value?.[name], document),
+  );
+  expect(references.length).toBeGreaterThan(10);
+  expect(resolved).not.toContain(undefined);
+  expect(document.definitions.reference.properties.up.description).toMatchInlineSnapshot(`undefined`);
+});
+
+describe('tables of signed-in callers only', () => {
+  const closed = useGateway(`create table t (id int); comment on table t is 'authorize'`, postgrest());
+
+  test('the document is for signed-in callers only', async () => {
+    expect((await closed.send('GET /rest/')).status).toBe(401);
+  });
+});
