@@ -693,3 +693,13 @@ describe('tables of signed-in callers only', () => {
     expect((await closed.send('GET /rest/')).status).toBe(401);
   });
 });
+
+describe('the dialect at the root', () => {
+  const rooted = useGateway('create table t (id int primary key)', postgrest({ path: '/' }));
+
+  test('the document is at /, with its tables below', async () => {
+    const document = JSON.parse((await rooted.send('GET /')).body);
+    expect([document.basePath, methodsOf(document)]).toEqual(['/', ['/ get', '/t get post delete patch']]);
+    expect((await rooted.send('GET /t')).body).toBe('[]');
+  });
+});
