@@ -111,6 +111,7 @@ describe('names', () => {
       query: 'weird+key%27=1&%D0%BA%D0%BB%D1%8E%D1%87=%C3%BC',
       accept: '*/*',
       idempotencyKey: null,
+      ownHeaders: [],
       body: null,
     });
   });
@@ -123,6 +124,7 @@ describe('names', () => {
       query: '',
       accept: '*/*',
       idempotencyKey: null,
+      ownHeaders: [],
       body: { contentType: 'application/x-www-form-urlencoded', text: list.map((id) => `ids=${id}`).join('&') },
     });
   });

@@ -142,7 +142,7 @@ export async function loadEndpoints(
 
 /**
  * Omits endpoints whose idempotency keys cannot be stored, and those with a route of the gateway itself. Adds those that sources make
- * of the others.
+ * of the others, and tells the sources.
  */
 async function listReachable(
   endpoints: readonly Endpoint[],
@@ -153,12 +153,11 @@ async function listReachable(
   const stored = await checkIdempotency(endpoints, sources, connections, options);
   const reachable = excludeBuiltInRoutes(stored.endpoints, builtInRoutes);
   const diagnostics = [...stored.diagnostics, ...reachable.diagnostics];
-  return addDerivedEndpoints(
-    { endpoints: reachable.endpoints, diagnostics },
-    routines,
-    sources,
-    options.includeSchemas,
-  );
+  const reported = { endpoints: reachable.endpoints, diagnostics };
+  const listed = await addDerivedEndpoints(reported, routines, sources, options.includeSchemas);
+  // Before the hooks, which may describe endpoints.
+  tellSources(listed.endpoints, sources);
+  return listed;
 }
 
 function explainedPlans({ plans }: Connections, { planCacheMode }: ResolvedOptions): PlanOptions {
@@ -271,17 +270,21 @@ function indexComments(routines: readonly Routine[]): CatalogComments {
   return comments;
 }
 
+/** Tells each source its endpoints, so that dialects can describe them. */
+function tellSources(endpoints: readonly Endpoint[], sources: readonly EndpointSource[]): void {
+  for (const source of sources) {
+    const own = endpoints.filter((endpoint) => endpoint.source === source.name);
+    source.endpointsLoaded?.(own);
+    if (source.dialect !== undefined) keepDescriber(own, source.dialect);
+  }
+}
+
 /** Compiles the endpoints. A source with `buildQuery` builds the queries of its endpoints. */
 async function compileEndpoints(
   endpoints: readonly Endpoint[],
   { sources, routines }: { readonly sources: readonly EndpointSource[]; readonly routines: readonly Routine[] },
   { authentication, uploads, rateLimits, options }: GatewayServices & { readonly options: ResolvedOptions },
 ): Promise<readonly CompiledEndpoint[]> {
-  for (const source of sources) {
-    const own = endpoints.filter((endpoint) => endpoint.source === source.name);
-    source.endpointsLoaded?.(own);
-    if (source.dialect !== undefined) keepDescriber(own, source.dialect);
-  }
   const builders = new Map(
     sources.map(({ name, buildQuery, dialect = null }) => [
       name,

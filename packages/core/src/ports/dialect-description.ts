@@ -49,16 +49,18 @@ export interface DescribedResponse {
   readonly content: DescribedContent;
 }
 
-/** What a tool of a language model sends and receives. Its arguments are the parameters of the query string, and the body. */
+/** What a tool of a language model sends and receives: rows of a table. */
 export interface DescribedToolCall {
-  /** For people and language models; the comment of the table or function precedes it. */
+  /** For people and language models; the comment of the table precedes it. */
   readonly description: string;
-  /** Headers of every call. */
+  /** The parameters of the query string that are arguments. */
+  readonly parameters: readonly DescribedMember[];
+  /** The argument that is the JSON body; null: none. */
+  readonly body: DescribedMember | null;
+  /** Headers of every call, with lower-case names. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The argument that is the JSON body. Null: the members of the body are arguments, or there is none. */
-  readonly bodyArgument: string | null;
-  /** The result; null: none. */
-  readonly result: { readonly member: 'value' | 'values' | 'row' | 'rows'; readonly value: DescribedValue } | null;
+  /** The list that every call returns. */
+  readonly rows: DescribedValue;
 }
 
 /** The operation of an endpoint. */
@@ -70,7 +72,8 @@ export interface DescribedOperation {
   readonly body: { readonly required: boolean; readonly content: DescribedContent } | null;
   /** Errors included. */
   readonly responses: readonly DescribedResponse[];
-  readonly tool: DescribedToolCall;
+  /** Null: the operation is no tool. */
+  readonly tool: DescribedToolCall | null;
 }
 
 export interface DescribedColumn {

@@ -1,6 +1,7 @@
 /** Names of tools and of their arguments, which clients restrict to few characters. */
 
 import type { Endpoint } from '@pgway/core';
+import type { DescribedTool } from './described-tool.ts';
 
 /** The limit of most clients; the protocol allows 128 characters. */
 const maxLength = 64;
@@ -20,6 +21,11 @@ export function preferredName({ name, table }: Endpoint): string {
   if (table === null) return safeName(name, 'tool');
   const operation = table.operation.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return safeName(`${operation}_${name}`, operation);
+}
+
+/** Returns `select_book` for what a dialect does with a table. */
+export function describedName({ endpoint, action }: Pick<DescribedTool, 'endpoint' | 'action'>): string {
+  return safeName(`${action}_${endpoint.name}`, action);
 }
 
 /** Assigns each name once: a further one gets the next free number, from 2. */

@@ -1,6 +1,7 @@
 import type { Endpoint, NamedType } from '@pgway/core';
-import { negotiatesLargeNumbers, queryMethod, takesQuery } from '@pgway/core/internal';
+import { display, negotiatesLargeNumbers, queryMethod, takesQuery } from '@pgway/core/internal';
 import { pathParts } from '../client-endpoint.ts';
+import { describedArguments, type DescribedTool } from './described-tool.ts';
 import type { ToolArgument } from './schemas.ts';
 import type { McpTool } from './tools.ts';
 
@@ -15,6 +16,8 @@ export interface ToolRequest {
   readonly accept: string;
   /** The header `Idempotency-Key`, a string of structured fields; null: no key. */
   readonly idempotencyKey: string | null;
+  /** Headers that the tool itself has, with lower-case names. No argument becomes one. */
+  readonly ownHeaders: readonly (readonly [name: string, value: string])[];
   /** Null: no body. */
   readonly body: { readonly contentType: string; readonly text: string } | null;
 }
@@ -33,6 +36,15 @@ type Arguments = Readonly<Record<string, unknown>>;
  * @throws ToolArgumentError
  */
 export function toolRequest(tool: McpTool, all: Arguments): ToolRequest {
+  try {
+    return tool.described === null ? overloadRequest(tool, all) : describedRequest(tool.described, all);
+  } catch (error) {
+    if (error instanceof RangeError) throw new ToolArgumentError('the arguments are nested too deeply');
+    throw error;
+  }
+}
+
+function overloadRequest(tool: McpTool, all: Arguments): ToolRequest {
   const overload = selectOverload(tool, Object.keys(all));
   const { idempotencyKey, values } = takeKey(overload, all);
   const { endpoint } = overload;
@@ -45,29 +57,57 @@ export function toolRequest(tool: McpTool, all: Arguments): ToolRequest {
   const path = pathOf(overload, values);
   const { method } = endpoint;
   const accept = negotiatesLargeNumbers(endpoint) ? 'application/json;IEEE754Compatible=true' : '*/*';
-  try {
-    if (endpoint.parameterSource === 'body') {
-      const members = Object.fromEntries(others.map(({ name, value, argument }) => [argument?.key ?? name, value]));
-      return { method, path, query: '', accept, idempotencyKey, body: jsonBody(members) };
-    }
-    const pairs = others.filter((one) => one !== whole).flatMap((one) => queryPairs(endpoint, one));
-    const query = new URLSearchParams(pairs).toString();
-    if (query.length > maxQueryLength && takesQuery(endpoint)) {
-      const body = { contentType: 'application/x-www-form-urlencoded', text: query };
-      return { method: queryMethod, path, query: '', accept, idempotencyKey, body };
-    }
-    return {
-      method,
-      path,
-      query,
-      accept,
-      idempotencyKey,
-      body: whole === undefined ? null : wholeBody(whole.argument!.type, whole.value),
-    };
-  } catch (error) {
-    if (error instanceof RangeError) throw new ToolArgumentError('the arguments are nested too deeply');
-    throw error;
+  const shared = { method, path, query: '', accept, idempotencyKey, ownHeaders: [] };
+  if (endpoint.parameterSource === 'body') {
+    const members = Object.fromEntries(others.map(({ name, value, argument }) => [argument?.key ?? name, value]));
+    return { ...shared, body: jsonBody(members) };
   }
+  const pairs = others.filter((one) => one !== whole).flatMap((one) => queryPairs(endpoint, one));
+  const query = new URLSearchParams(pairs).toString();
+  if (query.length > maxQueryLength && takesQuery(endpoint)) {
+    const body = { contentType: 'application/x-www-form-urlencoded', text: query };
+    return { ...shared, method: queryMethod, body };
+  }
+  return { ...shared, query, body: whole === undefined ? null : wholeBody(whole.argument!.type, whole.value) };
+}
+
+/**
+ * Returns the request of a call of a described tool. Only arguments that the tool lists are sent.
+ * @throws ToolArgumentError
+ */
+function describedRequest(tool: DescribedTool, all: Arguments): ToolRequest {
+  const { endpoint, parameters, body, headers } = tool;
+  checkNames(tool, all);
+  const pairs = parameters.flatMap(({ name, key }) =>
+    Object.hasOwn(all, name) ? [[key, parameterText(name, all[name])] as [string, string]] : [],
+  );
+  return {
+    method: endpoint.method,
+    path: endpoint.path,
+    query: new URLSearchParams(pairs).toString(),
+    accept: 'application/json',
+    idempotencyKey: null,
+    ownHeaders: headers,
+    body: body === null || !Object.hasOwn(all, body.name) ? null : jsonBody(all[body.name]),
+  };
+}
+
+/** @throws ToolArgumentError for an argument that the tool does not list, and for a required one that is missing */
+function checkNames(tool: DescribedTool, all: Arguments): void {
+  const known = describedArguments(tool);
+  const unknown = Object.keys(all).find((name) => !known.some((argument) => argument.name === name));
+  if (unknown !== undefined) {
+    throw new ToolArgumentError(`there is no argument ${display(unknown)}; use one of the input schema`);
+  }
+  const missing = known.find(({ name, required }) => required && !Object.hasOwn(all, name));
+  if (missing !== undefined) throw new ToolArgumentError(`the argument ${display(missing.name)} is missing`);
+}
+
+/** @throws ToolArgumentError for a value that is no text and no number */
+function parameterText(name: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
+  throw new ToolArgumentError(`the argument ${display(name)} must be text, as its description says`);
 }
 
 /** The first overload that has all arguments, and whose required ones are given. The gateway reports what is wrong with those of another. */

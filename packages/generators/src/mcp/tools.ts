@@ -4,7 +4,8 @@ import type { Diagnostic, Endpoint, ToolHint } from '@pgway/core';
 import { display, groupBy, requestMethods } from '@pgway/core/internal';
 import { withClientParameters } from '../client-endpoint.ts';
 import type { JsonSchema } from '../openapi/schema.ts';
-import { preferredName, titleOf, UniqueNames } from './names.ts';
+import { describedArguments, type DescribedTool, describedTool } from './described-tool.ts';
+import { describedName, preferredName, titleOf, UniqueNames } from './names.ts';
 import {
   inputSchema,
   type KeyArgument,
@@ -21,7 +22,7 @@ export interface McpToolOptions {
   readonly include: 'marked' | 'readOnly';
 }
 
-/** A tool: the endpoints with one method and path, which are overloads. */
+/** A tool: the endpoints with one method and path, which are overloads; or one endpoint that a dialect describes. */
 export interface McpTool {
   /** Unique; letters, digits, `_` and `-`. */
   readonly name: string;
@@ -36,6 +37,8 @@ export interface McpTool {
     readonly idempotent: boolean;
     readonly openWorld: boolean;
   };
+  /** Null: the tool has overloads. */
+  readonly described: DescribedTool | null;
   /** With the parameters that clients can set, and their arguments. */
   readonly overloads: readonly {
     readonly endpoint: Endpoint;
@@ -66,7 +69,12 @@ function byName({ name: left }: McpTool, { name: right }: McpTool): number {
 /** Returns the overloads of each method and path, in an order that does not depend on that of the catalog. */
 function groupOverloads(endpoints: readonly Endpoint[]): readonly (readonly Endpoint[])[] {
   const sorted = endpoints.toSorted((left, right) => (left.id < right.id ? -1 : 1));
-  return [...groupBy(sorted, ({ method, path }) => `${method} ${path}`).values()];
+  return [...groupBy(sorted, groupKey).values()];
+}
+
+/** Tables of several schemas may share a path: requests of tools name the schema. */
+function groupKey({ method, path, dialect, id }: Endpoint): string {
+  return dialect === undefined ? `${method} ${path}` : id;
 }
 
 /** A request selects among all overloads of its path, so that a tool has all of them, or there is none. */
@@ -91,8 +99,11 @@ function isTool(overloads: readonly Endpoint[], { include }: McpToolOptions, dia
 const methods: ReadonlySet<string> = new Set(requestMethods.filter((method) => method !== 'HEAD'));
 
 /** Returns why an endpoint cannot be a tool; null when it can. */
-function unsuitable({ method, loginOrLogout, basicAuthentication, upload, dialect, result }: Endpoint): string | null {
-  if (dialect !== undefined) return `it has the dialect "${dialect}", whose parameters have no schema`;
+function unsuitable(endpoint: Endpoint): string | null {
+  const { method, loginOrLogout, basicAuthentication, upload, dialect, result } = endpoint;
+  if (dialect !== undefined && describedTool(endpoint) === null) {
+    return `the dialect "${dialect}" describes no tool for it`;
+  }
   if (loginOrLogout !== null) return `a ${loginOrLogout.kind} is for people`;
   if (basicAuthentication !== null) return 'it has credentials of its own, which MCP clients cannot send';
   if (upload !== null) return 'it takes files, which MCP clients cannot send';
@@ -121,12 +132,38 @@ function nameTools(groups: readonly (readonly Endpoint[])[], diagnostics: Diagno
     if (endpoint !== undefined) assign(index, endpoint.mcp!.name!);
   });
   groups.forEach(([first], index) => {
-    if (!names.has(index)) assign(index, preferredName(first!));
+    if (names.has(index)) return;
+    const described = describedTool(first!);
+    assign(index, described === null ? preferredName(first!) : describedName(described));
   });
   return groups.map((_, index) => names.get(index)!);
 }
 
 function createTool(endpoints: readonly Endpoint[], name: string): McpTool {
+  const described = describedTool(endpoints[0]!);
+  return {
+    name,
+    title: endpoints.map(({ mcp }) => mcp?.title ?? null).find((title) => title !== null) ?? titleOf(name),
+    hints: {
+      readOnly: endpoints.every(onlyReads),
+      destructive: endpoints.some(isDestructive),
+      idempotent: endpoints.every(isIdempotent),
+      openWorld: endpoints.some((endpoint) => has(endpoint, 'open_world')),
+    },
+    described,
+    ...(described === null ? describeOverloads(endpoints) : describeTool(described)),
+    endpoints,
+  };
+}
+
+type Described = Pick<McpTool, 'description' | 'inputSchema' | 'output' | 'overloads'>;
+
+function describeTool(tool: DescribedTool): Described {
+  const { description, output } = tool;
+  return { description, inputSchema: inputSchema([describedArguments(tool)]), output, overloads: [] };
+}
+
+function describeOverloads(endpoints: readonly Endpoint[]): Described {
   const overloads = withClientParameters(endpoints).map((endpoint) => {
     const list = toolArguments(endpoint);
     return { endpoint, arguments: list, key: keyArgument(endpoint, list) };
@@ -135,20 +172,11 @@ function createTool(endpoints: readonly Endpoint[], name: string): McpTool {
   const isSameOutput = new Set(outputs.map((output) => JSON.stringify(output))).size === 1;
   const descriptions = [...new Set(endpoints.map(({ description }) => description.trim()))].filter(Boolean);
   return {
-    name,
-    title: endpoints.map(({ mcp }) => mcp?.title ?? null).find((title) => title !== null) ?? titleOf(name),
     description:
       descriptions.length === 0 ? `Calls ${endpoints.map(({ id }) => id).join(' or ')}.` : descriptions.join('\n\n'),
     inputSchema: inputSchema(overloads.map(({ arguments: list, key }) => (key === null ? list : [...list, key]))),
     output: isSameOutput ? outputs[0]! : null,
-    hints: {
-      readOnly: endpoints.every(onlyReads),
-      destructive: endpoints.some(isDestructive),
-      idempotent: endpoints.every(isIdempotent),
-      openWorld: endpoints.some((endpoint) => has(endpoint, 'open_world')),
-    },
     overloads,
-    endpoints,
   };
 }
 

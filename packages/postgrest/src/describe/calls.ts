@@ -1,12 +1,6 @@
 /** Calls of functions. */
 import type { Endpoint, EndpointParameter } from '@pgway/core';
-import type {
-  DescribedContent,
-  DescribedMember,
-  DescribedOperation,
-  DescribedToolCall,
-  DescribedValue,
-} from '@pgway/core/internal';
+import type { DescribedContent, DescribedMember, DescribedOperation, DescribedValue } from '@pgway/core/internal';
 import { type FunctionTarget, resultTypeOf } from '../rpc/function-target.ts';
 import {
   filterGrammar,
@@ -53,16 +47,8 @@ export function describeCall(endpoint: Endpoint, target: FunctionTarget): Descri
     ],
     body: isRead || given.length === 0 ? null : bodyOf(given, members),
     responses: [...success(endpoint, own), ...errorResponses(isRead ? ['405'] : [])],
-    tool: toolCall(endpoint, own, name),
-  };
-}
-
-function toolCall(endpoint: Endpoint, target: FunctionTarget, name: string): DescribedToolCall {
-  return {
-    description: `Calls the function ${name}.`,
-    headers: [[endpoint.method === 'GET' ? 'accept-profile' : 'content-profile', target.schema]],
-    bodyArgument: null,
-    result: toolResult(endpoint, target),
+    // The endpoint that the function has without the dialect is its tool.
+    tool: null,
   };
 }
 
@@ -127,12 +113,4 @@ function resultValue(endpoint: Endpoint, target: FunctionTarget): DescribedValue
     default:
       return value;
   }
-}
-
-const members = { nothing: null, value: 'value', values: 'values', row: 'row', rows: 'rows' } as const;
-
-function toolResult(endpoint: Endpoint, target: FunctionTarget): DescribedToolCall['result'] {
-  const member = target.isOne && target.result === 'rows' ? 'row' : members[target.result];
-  if (member === null || target.media !== null) return null;
-  return { member, value: resultValue(endpoint, target) };
 }

@@ -15,6 +15,7 @@ import { describeCall } from './calls.ts';
 import {
   columnsParameter,
   conflictParameter,
+  filterKey,
   filterGrammar,
   filterParameters,
   pageParameters,
@@ -24,7 +25,7 @@ import {
   selectParameter,
 } from './parameters.ts';
 import { errorResponses, header, rowsContent } from './responses.ts';
-import { list, selectedRow, text, writtenRow } from './values.ts';
+import { list, reshapedRow, text, writtenRow } from './values.ts';
 
 /** Returns the description of an endpoint of the dialect. */
 export function describeOperation(endpoint: Endpoint): DescribedOperation | null {
@@ -51,16 +52,14 @@ function tableName({ schema, name }: Target): string {
 }
 
 function describeSelect(target: Target): DescribedOperation {
-  const rows = list(selectedRow(target));
+  const parameters = [selectParameter(target), ...filterParameters(target), ...pageParameters(target)];
   const range = header('Content-Range', 'The first and the last row, and the number of all rows or *', text);
   return {
     action: 'select',
     summary: `Rows of ${tableName(target)}`,
     description: `The rows that meet all filters. ${filterGrammar} Singular responses have one row, or are an error 406.`,
     parameters: [
-      selectParameter(target),
-      ...filterParameters(target),
-      ...pageParameters(target),
+      ...parameters,
       rangeHeader,
       schemaHeader(target),
       preferHeader(['count=exact, count=planned or count=estimated counts all rows', ...generalPreferences(target)]),
@@ -73,9 +72,10 @@ function describeSelect(target: Target): DescribedOperation {
     ],
     tool: {
       description: `Reads rows of ${tableName(target)} that meet all given filters. ${filterGrammar}`,
+      parameters,
+      body: null,
       headers: [['accept-profile', target.schema]],
-      bodyArgument: null,
-      result: { member: 'rows', value: rows },
+      rows: list(reshapedRow(target)),
     },
   };
 }
@@ -89,12 +89,13 @@ interface Write {
   readonly parameters: readonly DescribedParameter[];
   readonly preferences: readonly string[];
   readonly body: DescribedOperation['body'];
+  /** The name of the body as an argument of a tool; null: there is no body. */
   readonly bodyArgument: string | null;
   readonly responses: readonly DescribedResponse[];
 }
 
 function describeWrite(target: Target, write: Write): DescribedOperation {
-  const { action, summary, description, parameters, preferences, body, bodyArgument, responses } = write;
+  const { action, summary, description, parameters, preferences, body, responses } = write;
   return {
     action,
     summary,
@@ -113,14 +114,20 @@ function describeWrite(target: Target, write: Write): DescribedOperation {
     responses,
     tool: {
       description: write.toolDescription,
+      // No preference of a tool is about conflicts.
+      parameters: parameters.filter((parameter) => parameter !== conflictParameter),
+      body: body === null ? null : toolBody(write.bodyArgument!, body),
       headers: [
         ['prefer', action === 'insert' ? 'return=representation, missing=default' : 'return=representation'],
         ['content-profile', target.schema],
       ],
-      bodyArgument,
-      result: { member: 'rows', value: list(selectedRow(target)) },
+      rows: list(reshapedRow(target)),
     },
   };
+}
+
+function toolBody(name: string, { required, content }: NonNullable<DescribedOperation['body']>): DescribedMember {
+  return { name, description: 'Values by column.', required, value: content['application/json']! };
 }
 
 function describeInsert(target: Target): DescribedOperation {
@@ -167,7 +174,8 @@ function describeInsert(target: Target): DescribedOperation {
 }
 
 function describeUpsert(target: Target): DescribedOperation {
-  const key = filterParameters(target).filter(({ name }) => target.key.some((column) => column.name === name));
+  const keys = new Set(target.key.map(({ name }) => filterKey(name)));
+  const key = filterParameters(target).filter(({ name }) => keys.has(name));
   return describeWrite(target, {
     action: 'upsert',
     summary: `Inserts or replaces one row of ${tableName(target)}`,
@@ -196,7 +204,7 @@ function describeUpdate(target: Target): DescribedOperation {
     action: 'update',
     summary: `Updates rows of ${tableName(target)}`,
     description: `The rows that meet all filters. ${filterGrammar}${filterRule(target.options.allowUnfilteredUpdate)}`,
-    toolDescription: `Sets columns of the rows of ${tableName(target)} that meet all given filters, and returns these rows. ${filterGrammar}`,
+    toolDescription: `Sets columns of the rows of ${tableName(target)} that meet all given filters, and returns these rows. ${filterGrammar}${filterRule(target.options.allowUnfilteredUpdate)}`,
     parameters: [selectParameter(target), ...filterParameters(target), ...changePage(target), columnsParameter],
     preferences: ['missing=default sets defaults for the columns that the body lacks', limitsChanges],
     body: {
@@ -220,7 +228,7 @@ function describeDelete(target: Target): DescribedOperation {
     action: 'delete',
     summary: `Deletes rows of ${tableName(target)}`,
     description: `The rows that meet all filters. ${filterGrammar}${filterRule(target.allowUnfilteredDelete)}`,
-    toolDescription: `Deletes the rows of ${tableName(target)} that meet all given filters, and returns them. ${filterGrammar}`,
+    toolDescription: `Deletes the rows of ${tableName(target)} that meet all given filters, and returns them. ${filterGrammar}${filterRule(target.allowUnfilteredDelete)}`,
     parameters: [selectParameter(target), ...filterParameters(target), ...changePage(target)],
     preferences: [limitsChanges],
     body: null,

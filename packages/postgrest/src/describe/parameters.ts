@@ -33,6 +33,11 @@ export const filterGrammar: string = `A filter is "<operator>.<value>", with an 
 /** A column of such a name has no filter by its name: "and" can contain one. */
 const otherMeanings: ReadonlySet<string> = new Set('select and or order limit offset columns on_conflict'.split(' '));
 
+/** Returns the name of a column as the key of a filter: in double quotes, unless it has letters, digits and underscores only. */
+export function filterKey(column: string): string {
+  return /^[\p{L}\p{N}_]+$/u.test(column) ? column : `"${column.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+}
+
 /** Returns a filter for each column, and those that combine filters. */
 export function filterParameters({ columns }: Target): readonly DescribedParameter[] {
   const [first = 'id'] = columns.keys();
@@ -41,7 +46,7 @@ export function filterParameters({ columns }: Target): readonly DescribedParamet
       .filter(({ name }) => !otherMeanings.has(name))
       .map(({ name, type }): DescribedParameter => ({
         ...optional,
-        name,
+        name: filterKey(name),
         description: `${type.display}: a filter, "<operator>.<value>"`,
         value: example('is.null'),
       })),

@@ -36,6 +36,17 @@ export function selectedRow({ columns }: Pick<Target, 'columns'>): DescribedValu
   return { kind: 'object', members, open: true };
 }
 
+/** A row whose values may have other types than its columns: `select` casts and renames. */
+export function reshapedRow({ columns }: Pick<Target, 'columns'>): DescribedValue {
+  const members = [...columns.values()].map(({ name, type }): DescribedMember => ({
+    name,
+    description: type.display,
+    required: false,
+    value: { kind: 'any' },
+  }));
+  return { kind: 'object', members, open: true };
+}
+
 /** A row that a request writes. An insert may have related rows, too. */
 export function writtenRow({ columns }: Pick<Target, 'columns'>, action: 'insert' | 'update'): DescribedValue {
   const writable = [...columns.values()].filter(isWritable);

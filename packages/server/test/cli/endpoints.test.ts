@@ -1,5 +1,5 @@
-import { useDatabase } from '@pgway/testing';
-import { expect, test } from 'vitest';
+import { freshDatabase, useDatabase } from '@pgway/testing';
+import { expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { folderWith } from '../support/folder.ts';
 import { createTestProcess } from '../support/process-context.ts';
@@ -407,4 +407,84 @@ test('two filters', async () => {
 
   expect(code).toBeGreaterThan(0);
   expect(stderr).toBe('pgway: endpoints: takes one filter, not 2; pass the configuration file as --config=<file>\n');
+});
+
+test('tables of the dialect that are tools', async () => {
+  const tables = await freshDatabase(`create table film (id int primary key, title text);
+    comment on table film is 'HTTP
+for select
+authorize reader
+mcp
+mcp_title Films'`);
+  onTestFinished(() => tables.drop());
+  const configuration = {
+    connectionString: tables.connectionString,
+    crud: { enabled: true, dialect: 'postgrest' },
+    mcp: { path: '/mcp' },
+  };
+  const { code, stdout, stderr } = await endpoints(['film'], { configuration });
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatchInlineSnapshot(`
+    "DELETE /rest/film
+      routine        postgrest delete public.film  published by the HTTP line (line 1), from the source postgrest
+      method         DELETE                        the operation deleteReturning
+      path           /rest/film                    the route of its source
+      parameters     query                         the dialect postgrest reads the request
+      authorization  anonymous                     no authorize line
+      line 1         HTTP                          publishes the routine
+      line 2         for select                    tags: the lines after it do not apply to this endpoint
+      line 3         authorize reader              skipped: the lines after line 2 do not apply to this endpoint
+      line 4         mcp                           skipped: the lines after line 2 do not apply to this endpoint
+      line 5         mcp_title Films               skipped: the lines after line 2 do not apply to this endpoint
+
+    GET /rest/film
+      routine        postgrest select public.film  published by the HTTP line (line 1), from the source postgrest
+      method         GET                           the operation select
+      path           /rest/film                    the route of its source
+      parameters     query                         the dialect postgrest reads the request
+      authorization  reader                        line 3: set by the comment
+      line 1         HTTP                          publishes the routine
+      line 2         for select                    tags: the lines after it apply to this endpoint
+      line 3         authorize reader              requires one of the roles reader
+      line 4         mcp                           sets mcp to true
+      line 5         mcp_title Films               sets mcpTitle to Films
+
+    PATCH /rest/film
+      routine        postgrest update public.film  published by the HTTP line (line 1), from the source postgrest
+      method         PATCH                         the operation updateReturning
+      path           /rest/film                    the route of its source
+      parameters     query                         the dialect postgrest reads the request
+      authorization  anonymous                     no authorize line
+      line 1         HTTP                          publishes the routine
+      line 2         for select                    tags: the lines after it do not apply to this endpoint
+      line 3         authorize reader              skipped: the lines after line 2 do not apply to this endpoint
+      line 4         mcp                           skipped: the lines after line 2 do not apply to this endpoint
+      line 5         mcp_title Films               skipped: the lines after line 2 do not apply to this endpoint
+
+    POST /rest/film
+      routine        postgrest insert public.film  published by the HTTP line (line 1), from the source postgrest
+      method         POST                          the operation insertReturning
+      path           /rest/film                    the route of its source
+      parameters     query                         the dialect postgrest reads the request
+      authorization  anonymous                     no authorize line
+      line 1         HTTP                          publishes the routine
+      line 2         for select                    tags: the lines after it do not apply to this endpoint
+      line 3         authorize reader              skipped: the lines after line 2 do not apply to this endpoint
+      line 4         mcp                           skipped: the lines after line 2 do not apply to this endpoint
+      line 5         mcp_title Films               skipped: the lines after line 2 do not apply to this endpoint
+
+    PUT /rest/film
+      routine        postgrest upsert public.film  published by the HTTP line (line 1), from the source postgrest
+      method         PUT                           the operation insertOnConflictDoUpdateReturning
+      path           /rest/film                    the route of its source
+      parameters     query                         the dialect postgrest reads the request
+      authorization  anonymous                     no authorize line
+      line 1         HTTP                          publishes the routine
+      line 2         for select                    tags: the lines after it do not apply to this endpoint
+      line 3         authorize reader              skipped: the lines after line 2 do not apply to this endpoint
+      line 4         mcp                           skipped: the lines after line 2 do not apply to this endpoint
+      line 5         mcp_title Films               skipped: the lines after line 2 do not apply to this endpoint
+    "
+  `);
 });

@@ -103,7 +103,7 @@ test('a table has its operations', () => {
       "tags",
       "facts",
       "director_id",
-      "odd <b>name",
+      ""odd <b>name"",
       "and",
       "or",
       "order",
