@@ -67,7 +67,7 @@ async function decrypt(value: string, encryption: TextEncryption): Promise<strin
   );
   if (text !== null) return text;
   throw new EncryptionError(
-    'the value cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or dataProtection.application',
+    'the value cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or name',
   );
 }
 

@@ -23,17 +23,17 @@ test('hides a value that is typed, and escapes a decrypted one on a terminal', a
   expect(await type(escape, '--decrypt')).toMatchObject({ stdout: 'a\\u001b[2Jb\n' });
 });
 
-test('refuses what another secret or application encrypted, and what was changed', async () => {
+test('refuses what another secret or name encrypted, and what was changed', async () => {
   const value = await encrypt('x');
   const fails = {
     code: 1,
     stdout: '',
     stderr:
-      'pgway: the value cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or dataProtection.application\n',
+      'pgway: the value cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or name\n',
   };
 
   expect(await pipe(value, ['--decrypt'], { PGWAY_DATA_PROTECTION_SECRET: `${secret}.` })).toEqual(fails);
-  expect(await pipe(value, ['--decrypt', '--dataProtection.application=other'])).toEqual(fails);
+  expect(await pipe(value, ['--decrypt', '--name=other'])).toEqual(fails);
   const changed = { PGWAY_DATA_PROTECTION_SECRET: `${secret}.`, PGWAY_DATA_PROTECTION_PREVIOUS_SECRETS: secret };
   expect(await pipe(value, ['--decrypt'], changed)).toEqual({ code: 0, stdout: 'x\n', stderr: '' });
   expect(

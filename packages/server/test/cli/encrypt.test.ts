@@ -70,8 +70,8 @@ describe('an encrypted value of the configuration', () => {
         environment: { ...environment, PGWAY_COOKIE_COOKIE_NAME: 'encrypted:' },
       }),
     ).toEqual([
-      'connectionString: cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or dataProtection.application (in pgway.json:1)',
-      'cookie.cookieName: cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or dataProtection.application (from PGWAY_COOKIE_COOKIE_NAME)',
+      'connectionString: cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or name (in pgway.json:1)',
+      'cookie.cookieName: cannot be decrypted; it is damaged, or was encrypted with another dataProtection.secret or name (from PGWAY_COOKIE_COOKIE_NAME)',
       'port: must be a whole number from 0 to 65535 (in pgway.json:1)',
     ]);
     expect(

@@ -127,7 +127,7 @@ test('the metrics of a server, all of them', async () => {
       "pgway_http_requests_in_flight{} 2",
       "pgway_http_responses_incomplete_total{} 0",
       "pgway_http_response_body_bytes_total{method=GET,route=/api/numbers} 203",
-      "pgway_http_response_body_bytes_total{method=POST,route=/api/numbers} 170",
+      "pgway_http_response_body_bytes_total{method=POST,route=/api/numbers} 177",
       "pgway_http_response_body_bytes_total{method=GET,route=/api/cached-one} 2",
       "pgway_http_response_body_bytes_total{method=GET,route=/reset/{_token}} 196",
       "pgway_http_response_body_bytes_total{method=DELETE,route=other} 55",
