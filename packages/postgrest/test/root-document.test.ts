@@ -3,7 +3,7 @@ import { functionsSource } from '@pgway/core';
 import { postgrestSource } from '@pgway/postgrest';
 import { startGateway, useGateway } from '@pgway/testing';
 import { SignJWT } from 'jose';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { schemaErrors } from '../../generators/test/open-api-validators.ts';
 import { ask, postgrest } from './support.ts';
 
@@ -702,4 +702,21 @@ describe('the dialect at the root', () => {
     expect([document.basePath, methodsOf(document)]).toEqual(['/', ['/ get', '/t get post delete patch']]);
     expect((await rooted.send('GET /t')).body).toBe('[]');
   });
+});
+
+test('a document is made once for callers with the same privileges, and again after a reload', async () => {
+  const own = await startGateway('create table film (id int primary key)', postgrest());
+  onTestFinished(() => own.close());
+  const read = async (): Promise<string> => (await own.send('GET /rest/')).body;
+  const first = await read();
+  const stringify = vi.spyOn(JSON, 'stringify');
+  onTestFinished(() => stringify.mockRestore());
+  const isMade = (): boolean =>
+    stringify.mock.calls.some(
+      ([value]: readonly unknown[]) => (value as { swagger?: string } | null)?.swagger === '2.0',
+    );
+  expect([await read(), isMade()]).toEqual([first, false]);
+  await own.database.query('create table actor (id int primary key)');
+  await own.gateway.refresh();
+  expect([Object.keys(JSON.parse(await read()).definitions), isMade()]).toEqual([['actor', 'film'], true]);
 });

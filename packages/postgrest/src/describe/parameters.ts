@@ -33,6 +33,11 @@ export const filterGrammar: string = `A filter is "<operator>.<value>", with an 
 /** A column of such a name has no filter by its name: "and" can contain one. */
 const otherMeanings: ReadonlySet<string> = new Set('select and or order limit offset columns on_conflict'.split(' '));
 
+/** Whether a column has a filter by its name. */
+export function hasFilter(column: string): boolean {
+  return !otherMeanings.has(column);
+}
+
 /** Returns the name of a column as the key of a filter: in double quotes, unless it has letters, digits and underscores only. */
 export function filterKey(column: string): string {
   return /^[\p{L}\p{N}_]+$/u.test(column) ? column : `"${column.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
@@ -43,7 +48,7 @@ export function filterParameters({ columns }: Target): readonly DescribedParamet
   const [first = 'id'] = columns.keys();
   return [
     ...[...columns.values()]
-      .filter(({ name }) => !otherMeanings.has(name))
+      .filter(({ name }) => hasFilter(name))
       .map(({ name, type }): DescribedParameter => ({
         ...optional,
         name: filterKey(name),

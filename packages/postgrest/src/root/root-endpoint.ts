@@ -11,7 +11,12 @@ interface Root {
   resources: readonly Endpoint[];
   /** Those that requests may name. */
   schemas: ReadonlySet<string>;
+  /** The last documents, by what they depend on. The oldest one comes first. */
+  readonly documents: Map<string, string>;
 }
+
+/** Documents of one gateway: callers have few different sets of privileges, and a document of many tables takes 100 ms to make. */
+const maxDocuments = 8;
 
 /** By an object that copies of an endpoint keep. */
 const roots = new WeakMap<Endpoint['parameters'], Root>();
@@ -40,7 +45,7 @@ export function createRoot(endpoints: readonly Endpoint[], resolved: ResolvedPos
     conflictActions: [],
     maxRows: limits.maxLimit,
   };
-  roots.set(parameters, { options, resources: [], schemas: new Set() });
+  roots.set(parameters, { options, resources: [], schemas: new Set(), documents: new Map() });
   return [toRoot(base, { schema: described[0]!.schema, path: path === '' ? '/' : path, parameters })];
 }
 
@@ -100,7 +105,22 @@ export function keepResources(root: Endpoint, resources: readonly Endpoint[]): v
   const kept = roots.get(root.parameters)!;
   kept.resources = resources.filter(isDescribed);
   kept.schemas = new Set(resources.map(({ schema }) => schema));
+  kept.documents.clear();
   keepSchemas([kept.options], kept.schemas);
+}
+
+/**
+ * Returns a document, which is made for the first request with these facts after a load.
+ * @param facts all that the document depends on, but the endpoints of the load
+ */
+export function cachedDocument(root: Endpoint, facts: readonly string[], make: () => string): string {
+  const { documents } = roots.get(root.parameters)!;
+  const key = JSON.stringify(facts);
+  const document = documents.get(key) ?? make();
+  documents.delete(key);
+  documents.set(key, document);
+  if (documents.size > maxDocuments) documents.delete(documents.keys().next().value!);
+  return document;
 }
 
 export function resourcesOf(root: Endpoint): readonly Endpoint[] {

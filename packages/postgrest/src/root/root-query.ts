@@ -11,7 +11,7 @@ import { representation } from '../write-response.ts';
 import type { AllowedResource, Privileges } from './allowed-resource.ts';
 import { openApi2Document } from './document.ts';
 import { privilegesSql } from './privileges.sql.ts';
-import { resourcesOf, rootTarget } from './root-endpoint.ts';
+import { cachedDocument, resourcesOf, rootTarget } from './root-endpoint.ts';
 
 /**
  * GET and HEAD: describes the tables and functions of a schema that the caller may use, by the authorization of their endpoints and the
@@ -35,15 +35,17 @@ export function buildRoot(input: QueryInput): Query {
     rowResponse: {
       rollsBack: rollsBack(request),
       respond: ([privileges = null]) => {
-        const body = openApi2Document({
-          schema,
-          path: target.options.path,
-          resources: usable(resources, JSON.parse(privileges ?? '[]') as readonly PlacedPrivileges[]),
-        });
+        const make = (): string => {
+          const placed = JSON.parse(privileges ?? '[]') as readonly PlacedPrivileges[];
+          return JSON.stringify(
+            openApi2Document({ schema, path: target.options.path, resources: usable(resources, placed) }),
+          );
+        };
+        const ids = allowed.map(({ id }) => id);
         return representation(
           request,
           200,
-          JSON.stringify(body),
+          cachedDocument(endpoint, [schema, ids.join('\n'), privileges ?? ''], make),
           preferenceApplied(request.preferences, ['tx', 'handling']),
         );
       },

@@ -1,6 +1,6 @@
 /** The paths, definitions and parameters of tables and views. */
 import type { Method } from '@pgway/core';
-import { filterParameters } from '../describe/parameters.ts';
+import { filterKey, hasFilter } from '../describe/parameters.ts';
 import { keyFactsOf } from '../key-facts.ts';
 import { functionOf } from '../rpc/function-target.ts';
 import { type Target, targetOf } from '../target.ts';
@@ -43,9 +43,7 @@ export function allowedTable({ endpoints, privileges }: AllowedResource): Allowe
     target,
     methods: new Set(methods),
     columns: [...target.columns.values()].filter(({ name }) => named.has(name)),
-    filters: filterParameters(target)
-      .map(({ name }) => name)
-      .filter((name) => target.columns.has(name) && select.includes(name)),
+    filters: [...target.columns.keys()].filter((name) => hasFilter(name) && select.includes(name)),
   };
 }
 
@@ -88,7 +86,7 @@ export function tableParameters({
       const description = columns.get(column)!.type.display;
       return [
         filterName(name, column),
-        { name: column, description, required: false, in: 'query', type: 'string' },
+        { name: filterKey(column), description, required: false, in: 'query', type: 'string' },
       ] as const;
     }),
   ];
