@@ -26,13 +26,11 @@ export async function repeatCall(
   const disconnect = watchDisconnect(input);
   for (const [index, delay] of endpoint.retryDelaysMs!.entries()) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- each call follows the failure of the one before
       return await execute(context, input);
     } catch (error) {
       if (!isRolledBack(error) || disconnect.isOver()) throw error;
       context.observe({ kind: 'call-repeated', endpoint, code: error.diagnostics.code, repetition: index + 1 });
     }
-    // oxlint-disable-next-line no-await-in-loop
     await disconnect.wait(delay * (0.5 + Math.random()));
   }
   return execute(context, input);
