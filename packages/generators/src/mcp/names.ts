@@ -1,7 +1,6 @@
 /** Names of tools and of their arguments, which clients restrict to few characters. */
 
 import type { Endpoint } from '@pgway/core';
-import type { DescribedTool } from './described-tool.ts';
 
 /** The limit of most clients; the protocol allows 128 characters. */
 const maxLength = 64;
@@ -24,8 +23,8 @@ export function preferredName({ name, table }: Endpoint): string {
 }
 
 /** Returns `select_book` for what a dialect does with a table. */
-export function describedName({ endpoint, action }: Pick<DescribedTool, 'endpoint' | 'action'>): string {
-  return safeName(`${action}_${endpoint.name}`, action);
+export function describedName(action: string, { name }: Pick<Endpoint, 'name'>): string {
+  return safeName(`${action}_${name}`, action);
 }
 
 /** Assigns each name once: a further one gets the next free number, from 2. */

@@ -134,7 +134,7 @@ function nameTools(groups: readonly (readonly Endpoint[])[], diagnostics: Diagno
   groups.forEach(([first], index) => {
     if (names.has(index)) return;
     const described = describedTool(first!);
-    assign(index, described === null ? preferredName(first!) : describedName(described));
+    assign(index, described === null ? preferredName(first!) : describedName(described.action, described.endpoint));
   });
   return groups.map((_, index) => names.get(index)!);
 }
