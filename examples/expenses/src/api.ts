@@ -32,7 +32,7 @@ export interface IProblem {
 /** Why a parameter was refused. `pointer` is its JSON Pointer, such as `/email`; empty: the request as a whole. */
 export interface IFieldError {
   pointer: string;
-  code: "required" | "unknown" | "repeated" | "invalid" | "too-long" | "out-of-range" | "not-null" | "unique" | "foreign-key" | "check" | "exclusion";
+  code: "required" | "unknown" | "repeated" | "invalid" | "too-short" | "too-long" | "out-of-range" | "not-null" | "unique" | "foreign-key" | "check" | "exclusion";
   detail: string;
 }
 
