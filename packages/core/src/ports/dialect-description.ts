@@ -72,7 +72,7 @@ export interface DescribedOperation {
   readonly body: { readonly required: boolean; readonly content: DescribedContent } | null;
   /** Errors included. */
   readonly responses: readonly DescribedResponse[];
-  /** Null: the operation is no tool. */
+  /** Null: the operation is not a tool. */
   readonly tool: DescribedToolCall | null;
 }
 

@@ -123,7 +123,7 @@ export function findUnsupportedWord(line: CommentLine, context: AnnotationContex
   return word !== undefined && isMeant(word, name, line, context) ? word : null;
 }
 
-/** Returns whether a line that begins with a word is no prose. */
+/** Returns whether a line that begins with a word is not prose. */
 function isMeant(word: UnsupportedWord, name: string, line: CommentLine, context: AnnotationContext): boolean {
   const { matches = isEmpty, stops } = word;
   if (line.written.startsWith('@') || line.assignment !== null || name.includes('_')) return true;
