@@ -25,8 +25,9 @@ const SERVER_SETTINGS = {
   max_connections: '200',
   autovacuum: 'off',
   jit: 'off',
-  wal_level: 'minimal',
-  max_wal_senders: '0',
+  // A slot and a walsender for each gateway that reads changes, in several files at the same time.
+  max_wal_senders: '50',
+  max_replication_slots: '50',
   min_wal_size: '32MB',
   max_wal_size: '64MB',
 };

@@ -105,6 +105,9 @@ const RESERVED_SETTINGS: readonly string[] = [
   'lc_messages=C',
 ];
 
+/** Settings that `settings` can replace. Logical replication needs a level that PostgreSQL reads at its start only. */
+const DEFAULT_SETTINGS: readonly string[] = ['wal_level=logical'];
+
 const NOT_DURABLE_SETTINGS: readonly string[] = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
 
 /** Returns the settings for the command line (`-c` each), without the port. */
@@ -126,5 +129,10 @@ export function commandLineSettings(
     }
     return `${name}=${value}`;
   });
-  return Object.freeze([...(durable ? [] : NOT_DURABLE_SETTINGS), ...requested, ...RESERVED_SETTINGS]);
+  return Object.freeze([
+    ...DEFAULT_SETTINGS,
+    ...(durable ? [] : NOT_DURABLE_SETTINGS),
+    ...requested,
+    ...RESERVED_SETTINGS,
+  ]);
 }

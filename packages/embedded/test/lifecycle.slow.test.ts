@@ -115,6 +115,31 @@ test('settings reach the server', async () => {
   expect(found).toEqual({ max: '17', greeting: 'good morning, "world"' });
 });
 
+const replication = `SELECT current_setting('wal_level') AS level, current_setting('max_wal_senders')::int AS senders,
+                            current_setting('max_replication_slots')::int AS slots`;
+
+test('changes of rows can be read from the log: wal_level is logical', async () => {
+  const server = await start({ dataDirectory: await temporaryDirectory() });
+
+  expect(await ask(server.connectionString, replication)).toEqual([{ level: 'logical', senders: 10, slots: 10 }]);
+  const slot = `SELECT slot_name FROM pg_create_logical_replication_slot('for_a_test', 'pgoutput', true)`;
+  expect(await ask(server.connectionString, slot)).toEqual([{ slot_name: 'for_a_test' }]);
+});
+
+test('a data directory of a server with less in its log gets the level at the next start', async () => {
+  const dataDirectory = await temporaryDirectory();
+  const settings = { wal_level: 'minimal', max_wal_senders: '0' };
+  const earlier = await start({ dataDirectory, settings });
+  expect(await ask(earlier.connectionString, replication)).toEqual([{ level: 'minimal', senders: 0, slots: 10 }]);
+  await ask(earlier.connectionString, `CREATE TABLE kept AS SELECT 'still here' AS text`);
+  await earlier.stop();
+
+  const server = await start({ dataDirectory });
+
+  expect(await ask(server.connectionString, replication)).toEqual([{ level: 'logical', senders: 10, slots: 10 }]);
+  expect(await ask(server.connectionString, 'SELECT text FROM kept')).toEqual([{ text: 'still here' }]);
+});
+
 test('environment variables of the process do not reach the server', async () => {
   process.env['PGPORT'] = '1';
   process.env['PGDATA'] = '/nonexistent';
