@@ -157,6 +157,41 @@ export { type Order, writeOrder } from './tables/parts/order.ts';
 export { type Page, type RowCount, writePage } from './tables/parts/page.ts';
 export { sql, SqlText, text } from './tables/parts/sql-text.ts';
 export { listColumnParameters, requireTable, rowAlias } from './tables/provided-columns.ts';
+export { hasAggregate } from './tables/read/aggregate-sql.ts';
+export { type Aliased, conditionsOf, orderedField } from './tables/read/filter-sql.ts';
+export { foreignKeysSql } from './tables/read/foreign-keys.sql.ts';
+export { writeColumns } from './tables/read/joined-columns.ts';
+export { pageOf, rowCount } from './tables/read/page-sql.ts';
+export { parseReadQuery } from './tables/read/parse-query.ts';
+export {
+  emptyLevel,
+  type Filter,
+  filterOperators,
+  type Level,
+  type OrderTerm,
+  type ReadQuery,
+  type SelectItem,
+} from './tables/read/query.ts';
+export {
+  computedOf,
+  createReadModel,
+  decodeForeignKeys,
+  findRelationship,
+  foreignKeysOf,
+  hasRelationship,
+  type KeyFacts,
+  type ReadModel,
+  type Relationship,
+} from './tables/read/relationships.ts';
+export { ReadFault, type ReadFaultFacts } from './tables/read/read-fault.ts';
+export { type Relation, relationKey } from './tables/read/relation.ts';
+export { decodeRepresentations, type RelationColumn, representedColumn } from './tables/read/representations.ts';
+export { representationsSql } from './tables/read/representations.sql.ts';
+export { toTableColumn } from './tables/read/result-column.ts';
+export { type RowFunction, toRowFunction } from './tables/read/row-function.ts';
+export { type LevelSql, type Read, SelectBuilder } from './tables/read/select-builder.ts';
+export { viewColumnsSql } from './tables/read/view-columns.sql.ts';
+export { decodeViewColumns } from './tables/read/view-keys.ts';
 export { listRoutines, readTables, resolveFilters } from './tables/read-tables.ts';
 export { tablesSql } from './tables/tables.sql.ts';
 export { viewEntriesSql } from './tables/view-entries.sql.ts';

@@ -161,7 +161,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
   },
   tables: {
     postgres: ['postgres/port.ts', 'postgres/literal.ts'],
-    endpoints: ['endpoints/endpoint.ts', 'endpoints/statement.ts'],
+    endpoints: ['endpoints/endpoint.ts', 'endpoints/group-by.ts', 'endpoints/statement.ts'],
     http: ['http/conditional-request.ts'],
   },
   logging: { endpoints: ['endpoints/endpoint.ts', 'endpoints/diagnostic.ts', 'endpoints/secret-names.ts'] },

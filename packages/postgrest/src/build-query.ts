@@ -2,6 +2,7 @@ import type { Query, QueryInput } from '@pgway/core';
 import { requireTable } from '@pgway/core/internal';
 import type { PostgrestOperation } from './postgrest-routines.ts';
 import { explainedQuery } from './plan.ts';
+import { toReadProblem } from './read-problem.ts';
 import { buildRead } from './read-query.ts';
 import { isRoot } from './root/root-endpoint.ts';
 import { buildRoot } from './root/root-query.ts';
@@ -20,6 +21,14 @@ const builders: Readonly<Record<PostgrestOperation, (request: TargetRequest) => 
 
 /** Builds the query of a request in the dialect of PostgREST. */
 export async function buildPostgrestQuery(input: QueryInput): Promise<Query> {
+  try {
+    return await buildAny(input);
+  } catch (error) {
+    throw toReadProblem(error);
+  }
+}
+
+async function buildAny(input: QueryInput): Promise<Query> {
   if (isRoot(input.endpoint)) return buildRoot(input);
   if (functionOf(input.endpoint) !== undefined) return buildRpc(input);
   const { operation } = requireTable(input.endpoint);

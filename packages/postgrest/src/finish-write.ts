@@ -1,12 +1,20 @@
 import type { GatewayResponse, Query, QueryStatement, TableColumn } from '@pgway/core';
-import { earlierIndex, quoteIdentifier, rowAlias, sql, type SqlText, text, writeOrder } from '@pgway/core/internal';
+import {
+  earlierIndex,
+  quoteIdentifier,
+  type Read,
+  type ReadQuery,
+  rowAlias,
+  sql,
+  type SqlText,
+  text,
+  writeColumns,
+  writeOrder,
+} from '@pgway/core/internal';
 import { isDatabaseError, ofRequest } from './database-error.ts';
 import { valuesAs } from './media.ts';
 import { raisedProblem } from './raised-problem.ts';
 import { readModelOf } from './read-models.ts';
-import type { ReadQuery } from './read/query.ts';
-import { writeColumns } from './read/joined-columns.ts';
-import type { Read } from './read/select-builder.ts';
 import { csvBody, writtenRowSql } from './read/select-sql.ts';
 import { handlerBody } from './read/media-handlers.ts';
 import { returnedColumns } from './returned-columns.ts';
@@ -17,8 +25,8 @@ import {
   guardProblem,
   maxResponseSize,
   readWriteResult,
-  resultStatement,
   type ResultGuard,
+  resultStatement,
   sourceAlias,
   type WriteResult,
 } from './write-result.ts';

@@ -1,10 +1,9 @@
 import { Problem, type Query, type TableColumn, type ValueSource } from '@pgway/core';
-import { arrayLiteral, LocatedError, SqlText } from '@pgway/core/internal';
+import { arrayLiteral, LocatedError, parseQueryString, parseReadQuery, SqlText } from '@pgway/core/internal';
 import { isDatabaseError } from './database-error.ts';
 import { finishWrite } from './finish-write.ts';
 import { type NestedLevel, readNestedRows } from './nested-rows.ts';
 import { invalidBody, locatedProblem } from './postgrest-problem.ts';
-import { parseReadQuery } from './read/parse-query.ts';
 import type { TargetRequest } from './target.ts';
 import { insertColumns, jsonParameter, mayDiffer, selectConflict } from './write-parts.ts';
 import { insertedRows } from './write-response.ts';
@@ -44,7 +43,7 @@ export function buildNestedInsert(request: TargetRequest): Query {
   const guards = written.map((): ResultGuard[] => []);
   const statements = written.map((each, index) => levelStatement(request, each, { levels, guards: guards[index]! }));
   const conflicts = new Set(levels.map(({ path }) => conflictParameter(path)));
-  const query = parseReadQuery(request.query, conflicts);
+  const query = parseReadQuery(parseQueryString(request.query), conflicts);
   const { conflict } = planned[0]!;
   return finishWrite(request, {
     query,

@@ -1,8 +1,18 @@
 import type { Problem } from '@pgway/core';
-import { type JsonSlice, readElements, readMembers, sliceToJson, toPointer, truncateKey } from '@pgway/core/internal';
+import {
+  findRelationship,
+  hasRelationship,
+  type JsonSlice,
+  readElements,
+  readMembers,
+  type Relationship,
+  sliceToJson,
+  toPointer,
+  truncateKey,
+} from '@pgway/core/internal';
 import { invalidBody, locatedProblem, unknownColumn } from './postgrest-problem.ts';
+import { toReadProblem } from './read-problem.ts';
 import { insertTargetOf, readModelOf } from './read-models.ts';
-import { findRelationship, hasRelationship, type Relationship } from './read/relationships.ts';
 import { parseJson } from './rows-body.ts';
 import type { Target } from './target.ts';
 
@@ -169,7 +179,7 @@ function innerLevel(levels: OpenLevel[], index: number, key: string, pointer: re
     const inserted = requireInserts(level.target, relationship);
     return levels.push(openLevel(inserted, { level: index, relationship }, path)) - 1;
   } catch (error) {
-    throw locatedProblem(error as Problem, toPointer(...pointer));
+    throw locatedProblem(toReadProblem(error) as Problem, toPointer(...pointer));
   }
 }
 

@@ -1,12 +1,18 @@
 import type { CrudSource, Database, Endpoint, EndpointSource, Filters, Routine } from '@pgway/core';
 import {
+  decodeForeignKeys,
+  decodeRepresentations,
+  decodeViewColumns,
   filterValues,
+  foreignKeysSql,
   listRoutines,
   queryCatalog,
   readFingerprint,
   readTables,
+  representationsSql,
   resolveFilters,
   tablesSql,
+  viewColumnsSql,
 } from '@pgway/core/internal';
 import { buildPostgrestQuery } from './build-query.ts';
 import { postgrestDialect } from './dialect.ts';
@@ -15,14 +21,8 @@ import { type PostgrestSourceOptions, resolvePostgrestOptions } from './options.
 import { postgrestOperations, toPostgrestRoutine } from './postgrest-routines.ts';
 import { keepKeyFacts } from './key-facts.ts';
 import { createReadModels } from './read-models.ts';
-import { foreignKeysSql } from './read/foreign-keys.sql.ts';
-import { decodeForeignKeys } from './read/relationships.ts';
 import { decodeMediaHandlers } from './read/media-handlers.ts';
 import { mediaHandlersSql } from './read/media-handlers.sql.ts';
-import { decodeRepresentations } from './read/representations.ts';
-import { representationsSql } from './read/representations.sql.ts';
-import { viewColumnsSql } from './read/view-columns.sql.ts';
-import { decodeViewColumns } from './read/view-keys.ts';
 import { createRpcEndpoints } from './rpc/rpc-endpoints.ts';
 import { createRoot, isRoot, keepResources } from './root/root-endpoint.ts';
 import { compareSchemas } from './schema-order.ts';

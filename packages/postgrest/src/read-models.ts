@@ -1,8 +1,7 @@
 import type { Endpoint } from '@pgway/core';
-import { groupBy } from '@pgway/core/internal';
+import { createReadModel, groupBy, type ReadModel, type Relation, relationKey } from '@pgway/core/internal';
 import { type PostgrestTable, postgrestTable } from './dialect-table.ts';
 import { keepKeyFacts, keyFactsOf, noKeyFacts } from './key-facts.ts';
-import { createReadModel, type ReadModel, type Relation, relationKey } from './read/relationships.ts';
 import { functionOf, rowFunctionsOf } from './rpc/function-target.ts';
 import { keepSchemas, type Target, targetOf } from './target.ts';
 

@@ -1,14 +1,21 @@
 import type { GatewayResponse, HeaderList, Query } from '@pgway/core';
-import { sql, SqlText, text } from '@pgway/core/internal';
+import {
+  emptyLevel,
+  type Level,
+  parseQueryString,
+  parseReadQuery,
+  type Read,
+  type ReadQuery,
+  sql,
+  SqlText,
+  text,
+} from '@pgway/core/internal';
 import { ofRequest } from './database-error.ts';
 import { valuesAs } from './media.ts';
 import { preferenceApplied } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
-import { parseReadQuery } from './read/parse-query.ts';
-import { emptyLevel, type Level, type ReadQuery } from './read/query.ts';
 import { raisedProblem } from './raised-problem.ts';
 import { readModelOf } from './read-models.ts';
-import type { Read } from './read/select-builder.ts';
 import { bodyFormatOf, countedRowsSql, countSql, writeRead } from './read/select-sql.ts';
 import type { TargetRequest } from './target.ts';
 import { beginTransaction, rollsBack } from './transaction.ts';
@@ -28,7 +35,7 @@ export function buildRead(request: TargetRequest): Query {
   const read: Read = {
     model: readModelOf(target),
     relation: target,
-    query: withRange(parseReadQuery(request.query), range),
+    query: withRange(parseReadQuery(parseQueryString(request.query)), range),
     limits: target.options,
     valuesAs: valuesAs(request.media),
   };

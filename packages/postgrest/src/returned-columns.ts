@@ -1,7 +1,5 @@
 import type { TableColumn } from '@pgway/core';
-import type { OrderTerm, SelectItem } from './read/query.ts';
-import { computedOf, findRelationship } from './read/relationships.ts';
-import type { Read } from './read/select-builder.ts';
+import { computedOf, findRelationship, type OrderTerm, type Read, type SelectItem } from '@pgway/core/internal';
 
 /**
  * Returns the columns that the representation of written rows needs. RETURNING with other columns would need privileges on them.

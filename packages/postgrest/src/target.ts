@@ -1,9 +1,14 @@
 import type { Endpoint, QueryInput } from '@pgway/core';
-import { listColumnParameters, quoteIdentifier, requireTable } from '@pgway/core/internal';
+import {
+  listColumnParameters,
+  quoteIdentifier,
+  type RelationColumn,
+  representedColumn,
+  requireTable,
+} from '@pgway/core/internal';
 import { type PostgrestTable, postgrestTable } from './dialect-table.ts';
 import { readProfileHeader, unknownInSchema, unknownSchema } from './profile.ts';
 import { keyFactsOf } from './key-facts.ts';
-import { type RelationColumn, representedColumn } from './read/representations.ts';
 import type { MediaHandler } from './read/media-handlers.ts';
 import { type AvailableMedia, negotiateMedia, type ResponseMedia } from './media.ts';
 import { type Preferences, readPreferences } from './preferences.ts';

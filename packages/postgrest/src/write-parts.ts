@@ -1,11 +1,15 @@
 import type { TableColumn, ValueSource } from '@pgway/core';
-import { type Condition, SqlText } from '@pgway/core/internal';
+import {
+  type Condition,
+  conditionsOf,
+  type Filter,
+  type Level,
+  type RelationColumn,
+  SqlText,
+} from '@pgway/core/internal';
 import { qualifyDefault } from './default-expression.ts';
 import { invalidBody, postgrestProblem } from './postgrest-problem.ts';
 import { readRows, type RowsBody, selectRowsFormat } from './rows-body.ts';
-import { conditionsOf } from './read/filter-sql.ts';
-import type { Filter, Level } from './read/query.ts';
-import type { RelationColumn } from './read/representations.ts';
 import { parseNames, requireColumn, type Target, type TargetRequest } from './target.ts';
 import { bodyAlias, bodyReference, type ConflictAction, type WrittenColumn } from './write-statements.ts';
 

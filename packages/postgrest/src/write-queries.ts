@@ -1,12 +1,21 @@
 import type { HeaderList, Query, TableColumn } from '@pgway/core';
-import { type Order, rowAlias } from '@pgway/core/internal';
+import {
+  type Aliased,
+  computedOf,
+  conditionsOf,
+  emptyLevel,
+  type Level,
+  type Order,
+  orderedField,
+  type OrderTerm,
+  parseQueryString,
+  parseReadQuery,
+  type ReadQuery,
+  rowAlias,
+  rowCount,
+} from '@pgway/core/internal';
 import { preferenceApplied } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
-import { type Aliased, conditionsOf, orderedField } from './read/filter-sql.ts';
-import { rowCount } from './read/page-sql.ts';
-import { parseReadQuery } from './read/parse-query.ts';
-import { emptyLevel, type Level, type OrderTerm, type ReadQuery } from './read/query.ts';
-import { computedOf } from './read/relationships.ts';
 import { readModelOf } from './read-models.ts';
 import { finishWrite, noRows, type WriteParts } from './finish-write.ts';
 import { buildNestedInsert } from './nested-insert.ts';
@@ -37,7 +46,7 @@ export async function buildInsert(request: TargetRequest): Promise<Query> {
   const { target, preferences } = request;
   const given = await readGivenRows(request, (key) => isRelatedKey(target, key));
   if (given.rows.hasRelated) return buildNestedInsert(request);
-  const query = parseReadQuery(request.query);
+  const query = parseReadQuery(parseQueryString(request.query));
   const conflict = selectConflict(request);
   const columns = insertColumns(request, given);
   const statement = insertStatement(target, {
@@ -60,7 +69,7 @@ export async function buildInsert(request: TargetRequest): Promise<Query> {
 /** PUT: inserts or replaces the row that the URL names. */
 export async function buildPut(request: TargetRequest): Promise<Query> {
   const { target, preferences } = request;
-  const query = parseReadQuery(request.query);
+  const query = parseReadQuery(parseQueryString(request.query));
   const conditions = keyConditions(target, outerLevel(query));
   const given = await readGivenRows(request);
   const statement = insertStatement(target, {
@@ -90,7 +99,7 @@ export async function buildPut(request: TargetRequest): Promise<Query> {
 export async function buildUpdate(request: TargetRequest): Promise<Query> {
   const { target } = request;
   const given = await readGivenRows(request);
-  const query = parseReadQuery(request.query);
+  const query = parseReadQuery(parseQueryString(request.query));
   const { columns, defaults } = updateColumns(request, given);
   const isEmpty = columns.length === 0 && defaults.length === 0;
   const parts = changeParts(request, query, 'UPDATE');
@@ -103,7 +112,7 @@ export async function buildUpdate(request: TargetRequest): Promise<Query> {
 
 /** DELETE: deletes the rows that meet the filters. */
 export function buildDelete(request: TargetRequest): Query {
-  const query = parseReadQuery(request.query);
+  const query = parseReadQuery(parseQueryString(request.query));
   const statement = deleteStatement(request.target, changeParts(request, query, 'DELETE'));
   return finishChange(request, query, { statement, applied: [], range: totalRange });
 }

@@ -6,6 +6,7 @@ import {
   type Page,
   quoteIdentifier,
   quoteLiteral,
+  type RelationColumn,
   rowAlias,
   sql,
   type SqlText,
@@ -14,7 +15,6 @@ import {
   writePage,
   writeWhere,
 } from '@pgway/core/internal';
-import type { RelationColumn } from './read/representations.ts';
 import { qualifyDefault } from './default-expression.ts';
 
 /** The relation of a write. */

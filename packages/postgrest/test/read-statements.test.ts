@@ -1,15 +1,25 @@
 import { postgrestSource } from '@pgway/postgrest';
 import { describe, expect, test } from 'vitest';
 import { Problem } from '@pgway/core';
-import { sql, SqlText, writeOrder, writeWhere } from '@pgway/core/internal';
-import { foreignKeysSql } from '../src/read/foreign-keys.sql.ts';
-import { conditionsOf } from '../src/read/filter-sql.ts';
-import { parseReadQuery } from '../src/read/parse-query.ts';
-import { createReadModel, decodeForeignKeys, type ReadModel, relationKey } from '../src/read/relationships.ts';
+import {
+  conditionsOf,
+  createReadModel,
+  decodeForeignKeys,
+  decodeViewColumns,
+  foreignKeysSql,
+  parseQueryString,
+  parseReadQuery,
+  type ReadModel,
+  relationKey,
+  sql,
+  SqlText,
+  viewColumnsSql,
+  writeColumns,
+  writeOrder,
+  writeWhere,
+} from '@pgway/core/internal';
 import { countSql, writeRead, writtenRowSql } from '../src/read/select-sql.ts';
-import { writeColumns } from '../src/read/joined-columns.ts';
-import { viewColumnsSql } from '../src/read/view-columns.sql.ts';
-import { decodeViewColumns } from '../src/read/view-keys.ts';
+import { toReadProblem } from '../src/read-problem.ts';
 import { useCatalog } from '../../core/test/catalog/support.ts';
 
 /* The statements of reads in the dialect of PostgREST, run on the database. */
@@ -60,7 +70,6 @@ async function readModel(): Promise<ReadModel> {
     foreignKeys: decodeForeignKeys(await catalog.query(foreignKeysSql)),
     viewColumns: decodeViewColumns(await catalog.query(viewColumnsSql)),
     representations: new Map(),
-    handlers: [],
   });
 }
 
@@ -70,7 +79,7 @@ async function get(target: string): Promise<unknown> {
   const [name, search = ''] = target.split(/\?(.*)/s);
   const relation = model.relations.get(relationKey({ schema: 'public', name: decodeURIComponent(name!) }))!;
   try {
-    const read = { model, relation, query: parseReadQuery(search), limits };
+    const read = { model, relation, query: parseReadQuery(parseQueryString(search)), limits };
     const run = async (part: SqlText): Promise<readonly (string | null)[]> => {
       const statement = part.finish('');
       return (await catalog.query(statement.sql(), statement.values))[0]!;
@@ -83,7 +92,8 @@ async function get(target: string): Promise<unknown> {
     const rows = JSON.parse(body!) as unknown[];
     expect(rows.length).toBe(Number(count));
     return Number(total) === rows.length ? rows : [rows, Number(total)];
-  } catch (error) {
+  } catch (fault) {
+    const error = toReadProblem(fault);
     if (!(error instanceof Problem)) throw error;
     const { code, details, hint } = error.members;
     return [code, error.title, details, hint].filter((part) => part !== null);
@@ -376,7 +386,7 @@ describe('filters', () => {
     const relation = model.relations.get(relationKey({ schema: 'public', name: 'book' }))!;
     const statement = (order: string): string => {
       const sql = new SqlText();
-      writeRead(sql, { model: model!, relation, query: parseReadQuery(`order=${order}`), limits });
+      writeRead(sql, { model: model!, relation, query: parseReadQuery(parseQueryString(`order=${order}`)), limits });
       return sql.finish('').sql();
     };
     expect(statement('price.desc.nullsfirst')).toBe(statement('price.desc'));
@@ -442,7 +452,7 @@ test('and, or and not of the same conditions are different statements', async ()
   model ??= await readModel();
   const relation = model.relations.get(relationKey({ schema: 'public', name: 'book' }))!;
   const keys = ['and', 'or', 'not.and', 'not.or'].map((word) => {
-    const { filters } = parseReadQuery(`${word}=(id.eq.1,title.eq.x)`).levels.get('')!;
+    const { filters } = parseReadQuery(parseQueryString(`${word}=(id.eq.1,title.eq.x)`)).levels.get('')!;
     const statement = new SqlText();
     writeWhere(statement, conditionsOf({ relation, alias: '"b"' }, filters));
     return statement.finish('').statementKey;
@@ -487,7 +497,9 @@ describe('order and pages', () => {
 test('a written row is returned with its related rows', async () => {
   model ??= await readModel();
   const relation = model.relations.get(relationKey({ schema: 'public', name: 'author' }))!;
-  const query = parseReadQuery('select=id,home:country(name),book!author(id)&book.order=id&order=id.desc&id=eq.1');
+  const query = parseReadQuery(
+    parseQueryString('select=id,home:country(name),book!author(id)&book.order=id&order=id.desc&id=eq.1'),
+  );
   const { columns, from, order } = writtenRowSql({ model, relation, query, limits }, '"written"');
   const statement = sql`with "written" as (update author set name = name where id < 3 returning *)
     select pg_catalog.json_agg("row".*) from (select `;

@@ -1,7 +1,7 @@
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { useGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
-import { viewColumnsSql } from '../src/read/view-columns.sql.ts';
+import { viewColumnsSql } from '@pgway/core/internal';
 import { ask, postgrest } from './support.ts';
 
 /** Related rows of views, along the keys of the tables that they show. */

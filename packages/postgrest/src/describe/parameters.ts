@@ -1,8 +1,6 @@
 /** Parameters and headers of requests to tables and functions. */
-import type { DescribedParameter } from '@pgway/core/internal';
-import { filterOperators } from '../read/query.ts';
+import { type DescribedParameter, filterOperators, relationKey } from '@pgway/core/internal';
 import { readModelOf } from '../read-models.ts';
-import { relationKey } from '../read/relationships.ts';
 import type { Target } from '../target.ts';
 import { count, example, oneOf, text } from './values.ts';
 

@@ -1,8 +1,17 @@
 /** The tables and views of the dialect, with the ways to the rows of others. */
-import { type Endpoint, Problem } from '@pgway/core';
-import { type DescribedRelation, type DescribedTable, groupBy } from '@pgway/core/internal';
+import type { Endpoint } from '@pgway/core';
+import {
+  computedOf,
+  type DescribedRelation,
+  type DescribedTable,
+  findRelationship,
+  groupBy,
+  ReadFault,
+  type ReadModel,
+  relationKey,
+  type Relationship,
+} from '@pgway/core/internal';
 import { readModelOf } from '../read-models.ts';
-import { computedOf, findRelationship, type ReadModel, type Relationship, relationKey } from '../read/relationships.ts';
 import { type Target, targetOf } from '../target.ts';
 import { exactType, isRequired, isWritable } from './values.ts';
 
@@ -78,7 +87,7 @@ function means(model: ReadModel, target: Target, selection: Selection, relations
   try {
     return findRelationship(model, target, selection) === relationship;
   } catch (error) {
-    if (error instanceof Problem) return false;
+    if (error instanceof ReadFault) return false;
     throw error;
   }
 }

@@ -1,12 +1,23 @@
-import { sql, type SqlText, text, writeOrder, writePage, writeWhere } from '@pgway/core/internal';
+import {
+  computedOf,
+  emptyLevel,
+  type Filter,
+  hasAggregate,
+  type Level,
+  type LevelSql,
+  pageOf,
+  type Read,
+  SelectBuilder,
+  sql,
+  type SqlText,
+  text,
+  writeColumns,
+  writeOrder,
+  writePage,
+  writeWhere,
+} from '@pgway/core/internal';
 import type { ResponseMedia } from '../media.ts';
-import { hasAggregate } from './aggregate-sql.ts';
 import { handlerBody, type MediaHandler } from './media-handlers.ts';
-import { pageOf } from './page-sql.ts';
-import { emptyLevel, type Filter, type Level } from './query.ts';
-import { computedOf } from './relationships.ts';
-import { type LevelSql, type Read, SelectBuilder } from './select-builder.ts';
-import { writeColumns } from './joined-columns.ts';
 
 /** The format of a body: an aggregate may make it. */
 export type BodyFormat = 'json' | 'csv' | MediaHandler;

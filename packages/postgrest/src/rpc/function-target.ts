@@ -1,11 +1,15 @@
 import type { Endpoint, Routine, RoutineResult, TypeFacts } from '@pgway/core';
-import { quoteIdentifier } from '@pgway/core/internal';
+import {
+  quoteIdentifier,
+  type ReadModel,
+  type Relation,
+  type RowFunction,
+  toRowFunction,
+  toTableColumn,
+} from '@pgway/core/internal';
 import type { ResolvedPostgrestOptions } from '../options.ts';
 import type { PostgrestTable } from '../dialect-table.ts';
-import { type RowFunction, toRowFunction } from '../read/row-function.ts';
-import { toTableColumn } from '../result-column.ts';
 import { mediaTypeOf } from '../media-type-name.ts';
-import type { ReadModel, Relation } from '../read/relationships.ts';
 import type { Target } from '../target.ts';
 import { toTransactionOptions } from '../transaction-options.ts';
 

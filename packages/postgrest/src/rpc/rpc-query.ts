@@ -1,12 +1,20 @@
 import type { GatewayResponse, HeaderList, Query, QueryInput } from '@pgway/core';
-import { buildCall, findMissingArgument, sql, SqlText, text, writePage } from '@pgway/core/internal';
+import {
+  buildCall,
+  emptyLevel,
+  findMissingArgument,
+  pageOf,
+  parseQueryString,
+  parseReadQuery,
+  sql,
+  SqlText,
+  text,
+  writePage,
+} from '@pgway/core/internal';
 import { isDatabaseError, ofRequest } from '../database-error.ts';
 import { valuesAs } from '../media.ts';
 import { postgrestProblem, syntaxProblem } from '../postgrest-problem.ts';
 import { preferenceApplied } from '../preferences.ts';
-import { pageOf } from '../read/page-sql.ts';
-import { parseReadQuery } from '../read/parse-query.ts';
-import { emptyLevel } from '../read/query.ts';
 import { raisedProblem } from '../raised-problem.ts';
 import { readModelOf } from '../read-models.ts';
 import { contentRange, finishRead, rangeStatus, type ReadParts, type ReadResult, withRange } from '../read-query.ts';
@@ -68,7 +76,7 @@ function buildRows(request: TargetRequest, target: FunctionTarget, call: SqlText
   const { media } = request;
   const isRow = target.result === 'row';
   const model = readModelOf(target);
-  const query = withRange(parseReadQuery(request.query, argumentNames(target)), request.range);
+  const query = withRange(parseReadQuery(parseQueryString(request.query), argumentNames(target)), request.range);
   const shown: TargetRequest =
     isRow && media.shape === 'array' ? { ...request, media: { ...media, shape: 'object' } } : request;
   return finishRead(shown, {
@@ -194,7 +202,10 @@ interface ValuePage {
  * @throws Problem PGRST100 for filters and anything else that needs columns or rows
  */
 function readPage(request: TargetRequest, target: FunctionTarget): ValuePage {
-  const { items, levels } = withRange(parseReadQuery(request.query, argumentNames(target)), request.range);
+  const { items, levels } = withRange(
+    parseReadQuery(parseQueryString(request.query), argumentNames(target)),
+    request.range,
+  );
   const { filters, order, limit, offset } = levels.get('') ?? emptyLevel;
   const isSet = target.result === 'values';
   const needsColumns =

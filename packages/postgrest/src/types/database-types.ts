@@ -1,10 +1,8 @@
 /** The type `Database` of `createClient<Database>()`, with which `@supabase/supabase-js` infers the rows of a request. */
 import type { Endpoint, EndpointParameter } from '@pgway/core';
-import { groupBy } from '@pgway/core/internal';
+import { foreignKeysOf, groupBy, type RowFunction } from '@pgway/core/internal';
 import type { DatabaseTypesOptions } from '../options.ts';
 import { keyFactsOf } from '../key-facts.ts';
-import { foreignKeysOf } from '../read/relationships.ts';
-import type { RowFunction } from '../read/row-function.ts';
 import { isRoot } from '../root/root-endpoint.ts';
 import { functionOf, resultTypeOf, rowFunctionsOf } from '../rpc/function-target.ts';
 import { type Target, targetOf } from '../target.ts';

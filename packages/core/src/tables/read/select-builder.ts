@@ -1,17 +1,9 @@
-import {
-  type Condition,
-  type Operand,
-  type Order,
-  quoteIdentifier,
-  sql,
-  SqlText,
-  text,
-  writeConditions,
-  writeOperand,
-  writeOrder,
-  writePage,
-} from '@pgway/core/internal';
-import { queryProblem, syntaxProblem } from '../postgrest-problem.ts';
+import { type Condition, type Operand, writeConditions, writeOperand } from '../parts/condition.ts';
+import { type Order, writeOrder } from '../parts/order.ts';
+import { quoteIdentifier } from '../../catalog/quote.ts';
+import { sql, SqlText, text } from '../parts/sql-text.ts';
+import { writePage } from '../parts/page.ts';
+import { ReadFault, syntaxFault } from './read-fault.ts';
 import {
   aggregateSql,
   calledSql,
@@ -44,7 +36,8 @@ import {
   type SelectItem,
 } from './query.ts';
 import { pageOf } from './page-sql.ts';
-import { computedOf, findRelationship, type ReadModel, type Relation, type Relationship } from './relationships.ts';
+import { computedOf, findRelationship, type ReadModel, type Relationship } from './relationships.ts';
+import { columnKey, type Relation } from './relation.ts';
 
 export interface ReadLimits {
   /** Rows of the outer relation, and of each list of related rows. */
@@ -148,8 +141,9 @@ export class SelectBuilder {
       case 'all':
         for (const column of aliased.relation.columns.keys()) {
           const field = { column, path: [] };
-          const selected = { kind: 'column', field, name: column, cast: null } as const;
-          this.#addColumn(joined, column, columnSql(aliased, selected, joined.isGrouped), { field });
+          const name = columnKey(aliased.relation, column);
+          const selected = { kind: 'column', field, name, cast: null } as const;
+          this.#addColumn(joined, name, columnSql(aliased, selected, joined.isGrouped), { field });
         }
         return;
       case 'column':
@@ -175,7 +169,7 @@ export class SelectBuilder {
   }
 
   #countColumn(): void {
-    if (++this.#columns > maxColumns) throw syntaxProblem('select', `there are more than ${maxColumns} columns`);
+    if (++this.#columns > maxColumns) throw syntaxFault('select', `there are more than ${maxColumns} columns`);
   }
 
   #addRelation(joined: Joined, outer: Aliased, item: SelectedRelation, path: string): void {
@@ -197,10 +191,13 @@ export class SelectBuilder {
     this.#addColumn(joined, name, { sql: `${comparable} as ${quoteIdentifier(name)}` });
   }
 
-  #findRelationship(outer: Aliased, item: Pick<SelectedRelation, 'name' | 'hint'>): Relationship {
-    if (++this.#relations > maxRelations)
-      throw syntaxProblem('select', `there are more than ${maxRelations} relations`);
-    return findRelationship(this.#model, outer.relation, item);
+  #findRelationship(
+    outer: Aliased,
+    item: Pick<SelectedRelation, 'name' | 'hint' | 'position'>,
+    parameter?: string,
+  ): Relationship {
+    if (++this.#relations > maxRelations) throw syntaxFault('select', `there are more than ${maxRelations} relations`);
+    return findRelationship(this.#model, outer.relation, item, parameter);
   }
 
   /** The query of the rows that belong to an outer row. */
@@ -273,11 +270,8 @@ export class SelectBuilder {
     }: { readonly item: SelectedRelation; readonly relationship: Relationship; readonly path: string },
   ): void {
     if (item.isAggregated === true || hasAggregate(item.items)) {
-      throw queryProblem({
-        code: 'PGRST127',
-        message: 'Feature not implemented',
-        details: `Aggregates in ...${item.name.slice(0, 100)}, which can have several rows`,
-      });
+      const { name: relation, position } = item;
+      throw new ReadFault({ kind: 'spread-aggregates', parameter: 'select', position, relation });
     }
     const { rows, names } = this.#relatedRows(outer, relationship, item, path);
     requireDistinct(names, item);
@@ -340,13 +334,10 @@ export class SelectBuilder {
     const position = joined.isGrouped ? positionOf(joined.columns, relation, field) : null;
     if (position !== null) return position;
     const selected = this.#selectedRelation(path, relation);
-    const relationship = this.#findRelationship(outer, selected ?? { name: relation, hint: null });
+    const relationship = this.#findRelationship(outer, selected ?? { name: relation, hint: null }, parameter);
     if (relationship.cardinality === 'many') {
-      throw queryProblem({
-        code: 'PGRST118',
-        message: `A related order on '${relation}' is not possible`,
-        details: `'${relation}' can have several rows (${relationship.description})`,
-      });
+      const { description } = relationship;
+      throw new ReadFault({ kind: 'order-by-many', parameter, position: field.position, relation, description });
     }
     const inner = this.aliased(relationship.target);
     const alias = quoteIdentifier(`e${++this.#aliases}`);
@@ -367,16 +358,12 @@ export class SelectBuilder {
 
   /**
    * Refuses filters of relations that are not selected: they would have no effect.
-   * @throws Problem PGRST108
+   * @throws ReadFault
    */
   checkPaths(): void {
     for (const path of this.#query.levels.keys()) {
       if (this.#usedPaths.has(path)) continue;
-      throw queryProblem({
-        code: 'PGRST108',
-        message: `'${path.slice(0, 100)}' is not an embedded resource in this request`,
-        hint: `Verify that '${path.slice(0, 100)}' is included in the 'select' query parameter.`,
-      });
+      throw new ReadFault({ kind: 'unselected-relation', parameter: path, path });
     }
   }
 }

@@ -1,18 +1,12 @@
-import type { Problem, TextTable } from '@pgway/core';
-import { groupBy, parseJsonObject, readArray, readBoolean, readText } from '@pgway/core/internal';
-import { postgrestProblem, queryProblem } from '../postgrest-problem.ts';
+import type { TextTable } from '../../postgres/port.ts';
+import { groupBy } from '../../endpoints/group-by.ts';
+import { parseJsonObject, readArray, readBoolean, readText } from '../../catalog/json-object.ts';
+import { type PossibleRelationship, ReadFault } from './read-fault.ts';
 import type { SelectedRelation } from './query.ts';
+import { type Relation, relationKey } from './relation.ts';
 import { qualifiedName, type RowFunction } from './row-function.ts';
-import type { MediaHandler } from './media-handlers.ts';
-import { type RelationColumn, type Representation, representedColumn } from './representations.ts';
+import { type Representation, representedColumn } from './representations.ts';
 import { createViewKeys, type KeyInView, type ViewColumn } from './view-keys.ts';
-
-/** A table or view that requests can read. */
-export interface Relation {
-  readonly schema: string;
-  readonly name: string;
-  readonly columns: ReadonlyMap<string, RelationColumn>;
-}
 
 export interface ForeignKey {
   readonly name: string;
@@ -34,8 +28,6 @@ export interface KeyFacts {
   readonly viewColumns: readonly ViewColumn[];
   /** By the quoted and qualified name of a domain. */
   readonly representations: ReadonlyMap<string, Representation>;
-  /** The ones of a type of rows first. */
-  readonly handlers: readonly MediaHandler[];
 }
 
 /** Equal columns of two relations. */
@@ -55,7 +47,7 @@ export interface Relationship {
   /** How many rows of the target belong to a row. */
   readonly cardinality: 'one' | 'many';
   /** For messages. */
-  readonly kind: 'many-to-one' | 'one-to-one' | 'one-to-many' | 'many-to-many';
+  readonly kind: PossibleRelationship['kind'];
   readonly target: Relation;
   /** Columns of the outer relation with those of the target; empty with a junction. */
   readonly pairs: readonly ColumnPair[];
@@ -81,10 +73,6 @@ export interface ReadModel {
   readonly relationships: ReadonlyMap<string, readonly Relationship[]>;
   /** The functions with a value, by the key of the relation and their name. */
   readonly computed: ReadonlyMap<string, ReadonlyMap<string, RowFunction>>;
-}
-
-export function relationKey({ schema, name }: Pick<Relation, 'schema' | 'name'>): string {
-  return JSON.stringify([schema, name]);
 }
 
 export function decodeForeignKeys(rows: TextTable): readonly ForeignKey[] {
@@ -157,7 +145,7 @@ function addRowFunctions(
   const computed = new Map<string, Map<string, RowFunction>>();
   for (const called of rowFunctions) {
     const outer = byRowType.get(called.rowType);
-    // As in PostgREST, the schema of the relation has the function.
+    // The schema of the relation has the function.
     if (outer === undefined || outer.schema !== called.schema) continue;
     const target = called.target === null ? undefined : byRowType.get(called.target);
     if (target !== undefined) add(outer, byFunction(outer, target, called));
@@ -341,15 +329,20 @@ function isNamed({ target, hasTargetName, ownNames }: Relationship, outer: Relat
   return (hasTargetName && target.name === name && target.schema === outer.schema) || ownNames.has(name);
 }
 
+/** How a request names a relationship. */
+type RelationshipName = Pick<SelectedRelation, 'name' | 'hint' | 'position'>;
+
 /**
  * Returns the relationship that a request means.
- * @throws Problem PGRST200 for none, PGRST201 for several
+ * @throws ReadFault for none and for several
  */
 export function findRelationship(
   { relationships }: ReadModel,
   outer: Relation,
-  { name, hint }: Pick<SelectedRelation, 'name' | 'hint'>,
+  wanted: RelationshipName,
+  parameter = 'select',
 ): Relationship {
+  const { name, hint } = wanted;
   const known = relationships.get(relationKey(outer)) ?? [];
   const named = known.filter((relationship) => isNamed(relationship, outer, name));
   const computed = named.find(({ computedBy }) => computedBy !== null);
@@ -357,7 +350,9 @@ export function findRelationship(
   if (computed !== undefined && hint === null) return computed;
   const found = hint === null ? preferOwnNames(named, name) : named.filter(({ hints }) => hints.has(hint));
   if (found.length === 1) return found[0]!;
-  throw found.length === 0 ? noRelationship(outer, name, hint, known) : ambiguous(outer, name, found);
+  throw found.length === 0
+    ? noRelationship(outer, wanted, known, parameter)
+    : ambiguous(outer, wanted, found, parameter);
 }
 
 /** The name of a table wins over that of a foreign key or column. */
@@ -366,30 +361,35 @@ function preferOwnNames(named: readonly Relationship[], name: string): readonly 
   return byTarget.length > 0 ? byTarget : named;
 }
 
-function noRelationship(outer: Relation, name: string, hint: string | null, known: readonly Relationship[]): Problem {
-  const targets = [...new Set(known.map(({ target }) => target.name))];
-  return queryProblem({
-    code: 'PGRST200',
-    message: `Could not find a relationship between '${outer.name}' and '${name.slice(0, 100)}' in the schema cache`,
-    details: `Searched for a foreign key relationship between '${outer.name}' and '${name.slice(0, 100)}'${hint === null ? '' : ` using the hint '${hint.slice(0, 100)}'`}, but no matches were found.`,
-    hint:
-      targets.length === 0
-        ? `'${outer.name}' has no related tables that can be read here.`
-        : `'${outer.name}' is related with ${targets.slice(0, 20).join(', ')}.`,
-  });
+function noRelationship(
+  outer: Relation,
+  { name, hint, position }: RelationshipName,
+  known: readonly Relationship[],
+  parameter: string,
+): ReadFault {
+  const related = [...new Set(known.map(({ target }) => target.name))];
+  return new ReadFault({ kind: 'no-relationship', parameter, position, outer: outer.name, name, hint, related });
 }
 
-function ambiguous(outer: Relation, name: string, found: readonly Relationship[]): Problem {
-  const hints = found.flatMap((each) => distinctHint(each, found)).map((hint) => `${name}!${hint}`);
-  const message = `Could not embed because more than one relationship was found for '${outer.name}' and '${name}'`;
-  return postgrestProblem(400, 'PGRST201', message, {
-    details: found.map(({ kind, target, description, hints: own }) => ({
-      cardinality: kind,
-      embedding: `${outer.name} with ${target.name}`,
-      relationship: description,
-      hints: [...own],
+function ambiguous(
+  outer: Relation,
+  { name, position }: RelationshipName,
+  found: readonly Relationship[],
+  parameter: string,
+): ReadFault {
+  return new ReadFault({
+    kind: 'several-relationships',
+    parameter,
+    position,
+    outer: outer.name,
+    name,
+    found: found.map(({ kind, target, description, hints }) => ({
+      kind,
+      target: target.name,
+      description,
+      hints: [...hints],
     })),
-    hint: `Try changing '${name}' to one of the following: ${hints.join(', ')}. Find the desired relationship in the 'details' key.`,
+    choices: found.flatMap((each) => distinctHint(each, found)).map((hint) => `${name}!${hint}`),
   });
 }
 

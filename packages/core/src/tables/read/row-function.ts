@@ -1,8 +1,9 @@
 /** Functions of a row: columns and relationships that a relation has in addition to its own. */
-import type { Endpoint, Routine } from '@pgway/core';
-import { quoteIdentifier } from '@pgway/core/internal';
+import type { Endpoint } from '../../endpoints/endpoint.ts';
+import type { Routine } from '../../catalog/routine.ts';
+import { quoteIdentifier } from '../../catalog/quote.ts';
 import type { RelationColumn } from './representations.ts';
-import { toTableColumn } from '../result-column.ts';
+import { toTableColumn } from './result-column.ts';
 
 /** A function whose only argument is a row. */
 export interface RowFunction {

@@ -1,5 +1,6 @@
-import { type Operand, type SqlText, writeOperand } from '@pgway/core/internal';
-import { syntaxProblem } from '../postgrest-problem.ts';
+import { type Operand, writeOperand } from '../parts/condition.ts';
+import type { SqlText } from '../parts/sql-text.ts';
+import { syntaxFault } from './read-fault.ts';
 import { type Field, isSameField, type SelectedRelation, type SelectItem } from './query.ts';
 
 /** The columns of a level, and its joins with related rows. */
@@ -62,8 +63,8 @@ export function findRelation(items: readonly SelectItem[], name: string): Select
   return (found as SelectedRelation | undefined) ?? null;
 }
 
-/** @throws Problem PGRST100 */
+/** @throws ReadFault */
 export function requireDistinct(names: readonly string[], { name: relation }: SelectedRelation): void {
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
-  if (repeated !== undefined) throw syntaxProblem('select', `"${repeated}" appears twice in ...${relation}`);
+  if (repeated !== undefined) throw syntaxFault('select', `"${repeated}" appears twice in ...${relation}`);
 }

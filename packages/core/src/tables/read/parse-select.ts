@@ -5,7 +5,7 @@ import {
   type SelectedRelation,
   type SelectItem,
 } from './query.ts';
-import { syntaxProblem } from '../postgrest-problem.ts';
+import { syntaxFault } from './read-fault.ts';
 import { Scanner } from './scanner.ts';
 
 /** Relations within relations. */
@@ -17,7 +17,7 @@ const maxNameBytes = 63;
 
 /**
  * Parses `select`: columns, aliases, casts, JSON paths and related rows.
- * @throws Problem PGRST100
+ * @throws ReadFault
  */
 export function parseSelect(text: string): readonly SelectItem[] {
   const scanner = new Scanner('select', text);
@@ -35,10 +35,10 @@ class SelectParser {
   }
 
   items(depth: number): readonly SelectItem[] {
-    if (depth > maxDepth) throw syntaxProblem('select', `relations are nested deeper than ${maxDepth} levels`);
+    if (depth > maxDepth) throw syntaxFault('select', `relations are nested deeper than ${maxDepth} levels`);
     const items: SelectItem[] = [];
     do {
-      if (++this.#count > maxItems) throw syntaxProblem('select', `there are more than ${maxItems} items`);
+      if (++this.#count > maxItems) throw syntaxFault('select', `there are more than ${maxItems} items`);
       items.push(this.#item(depth));
     } while (this.#scanner.accept(','));
     return items;
@@ -49,17 +49,19 @@ class SelectParser {
     if (scanner.accept('*')) return { kind: 'all' };
     const distinct = scanner.sees('..') && !scanner.sees('...');
     const spread = scanner.accept(distinct ? '..' : '...');
+    let { position } = scanner;
     let name = scanner.name();
     let alias: string | null = null;
     if (!scanner.sees('::') && scanner.accept(':')) {
       alias = checkAlias(name);
+      position = scanner.position;
       name = scanner.name();
     }
     if (spread || scanner.sees('!') || scanner.sees('(')) {
       if (name === 'count' && scanner.accept('()')) return this.#aggregate('count', null, alias);
-      return this.#relation({ name, alias, spread, distinct }, depth);
+      return this.#relation({ name, alias, spread, distinct, position }, depth);
     }
-    return this.#column(name, alias);
+    return this.#column(name, alias, position);
   }
 
   #aggregate(name: string, argument: SelectedAggregate['argument'], alias: string | null): SelectedAggregate {
@@ -72,10 +74,10 @@ class SelectParser {
     return { kind: 'aggregate', function: known, argument, name: checkAlias(alias ?? known), cast: this.#cast() };
   }
 
-  #column(column: string, alias: string | null): SelectedColumn | SelectedAggregate {
+  #column(column: string, alias: string | null, position: number): SelectedColumn | SelectedAggregate {
     const scanner = this.#scanner;
     const path = scanner.path();
-    const field = { column, path };
+    const field = { column, path, position };
     const cast = this.#cast();
     if (scanner.accept('.')) {
       const name = scanner.match(/[a-z]+(?=\(\))/y);
@@ -93,7 +95,11 @@ class SelectParser {
       alias,
       spread,
       distinct,
-    }: Pick<SelectedRelation, 'name' | 'spread' | 'distinct'> & { readonly alias: string | null },
+      position,
+    }: Pick<SelectedRelation, 'name' | 'spread' | 'distinct'> & {
+      readonly alias: string | null;
+      readonly position: number;
+    },
     depth: number,
   ): SelectedRelation {
     const scanner = this.#scanner;
@@ -108,7 +114,7 @@ class SelectParser {
     scanner.require('(');
     const items = scanner.sees(')') ? [] : this.items(depth + 1);
     scanner.require(')');
-    return { kind: 'relation', name, alias: checkAlias(alias ?? name), hint, join, spread, distinct, items };
+    return { kind: 'relation', name, alias: checkAlias(alias ?? name), hint, join, spread, distinct, items, position };
   }
 
   #cast(): string | null {
@@ -123,7 +129,7 @@ const typeName = /[a-z\d_ ]+(?:\[\])?/iy;
 
 function checkAlias(alias: string): string {
   if (Buffer.byteLength(alias) <= maxNameBytes) return alias;
-  throw syntaxProblem(
+  throw syntaxFault(
     'select',
     `the name "${alias.slice(0, 80)}" has more than ${maxNameBytes} bytes; give a shorter alias`,
   );

@@ -1,6 +1,6 @@
 import type { Field, JsonStep } from './query.ts';
-import type { Problem } from '@pgway/core';
-import { syntaxProblem } from '../postgrest-problem.ts';
+
+import { type ReadFault, syntaxFault } from './read-fault.ts';
 
 /** Steps of a JSON path. Each number of steps is a statement, and PostgreSQL parses steps as nested expressions. */
 const maxPathSteps = 32;
@@ -21,6 +21,10 @@ export class Scanner {
     return this.#parameter;
   }
 
+  get position(): number {
+    return this.#position;
+  }
+
   get isAtEnd(): boolean {
     return this.#position >= this.#text.length;
   }
@@ -37,7 +41,7 @@ export class Scanner {
     return true;
   }
 
-  /** @throws Problem PGRST100 */
+  /** @throws ReadFault */
   require(text: string): void {
     if (!this.accept(text)) throw this.problem(`"${text}" is expected`);
   }
@@ -71,7 +75,8 @@ export class Scanner {
 
   /** Reads a column with its JSON path: `data->tags->>0`. */
   field(): Field {
-    return { column: this.name(), path: this.path() };
+    const position = this.#position;
+    return { column: this.name(), path: this.path(), position };
   }
 
   path(): readonly JsonStep[] {
@@ -85,8 +90,8 @@ export class Scanner {
     return steps;
   }
 
-  problem(reason: string): Problem {
-    return syntaxProblem(this.#parameter, `${reason} at position ${this.#position}`);
+  problem(reason: string): ReadFault {
+    return syntaxFault(this.#parameter, reason, this.#position);
   }
 }
 

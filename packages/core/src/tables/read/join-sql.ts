@@ -1,4 +1,5 @@
-import { quoteIdentifier, sql, type SqlText, text } from '@pgway/core/internal';
+import { quoteIdentifier } from '../../catalog/quote.ts';
+import { sql, type SqlText, text } from '../parts/sql-text.ts';
 import type { Aliased } from './filter-sql.ts';
 import type { SelectedRelation } from './query.ts';
 import type { Relationship } from './relationships.ts';

@@ -1,7 +1,10 @@
-import { type Operand, quoteIdentifier, SqlText, writeOperand } from '@pgway/core/internal';
-import { syntaxProblem } from '../postgrest-problem.ts';
+import { type Operand, writeOperand } from '../parts/condition.ts';
+import { quoteIdentifier } from '../../catalog/quote.ts';
+import { SqlText } from '../parts/sql-text.ts';
+import { syntaxFault } from './read-fault.ts';
 import { type Aliased, fieldValue } from './filter-sql.ts';
 import type { Field, SelectedColumn } from './query.ts';
+import { findColumn } from './relation.ts';
 import type { RelationColumn } from './representations.ts';
 
 /** The types that a request can cast to. */
@@ -40,7 +43,7 @@ function formatterOf(aliased: Aliased, field: Field): string | null {
 }
 
 function columnOf({ relation, computed }: Aliased, { column }: Field): RelationColumn | undefined {
-  return relation.columns.get(column) ?? computed?.get(column)?.column ?? undefined;
+  return findColumn(relation, column) ?? computed?.get(column)?.column ?? undefined;
 }
 
 /** Returns the value of a column, with its cast. */
@@ -66,7 +69,7 @@ export function castSql(cast: string): string {
   const isArray = cast.endsWith('[]');
   const type = (isArray ? cast.slice(0, -2) : cast).trim();
   if (!castTypes.has(type)) {
-    throw syntaxProblem(
+    throw syntaxFault(
       'select',
       `"${cast.slice(0, 60)}" is not a type to cast to; the types are ${[...castTypes].join(', ')}`,
     );

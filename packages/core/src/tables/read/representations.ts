@@ -1,5 +1,7 @@
-import type { TableColumn, TextTable } from '@pgway/core';
-import { parseJsonObject, quoteIdentifier, readText } from '@pgway/core/internal';
+import type { TableColumn } from '../../catalog/table.ts';
+import type { TextTable } from '../../postgres/port.ts';
+import { parseJsonObject, readText } from '../../catalog/json-object.ts';
+import { quoteIdentifier } from '../../catalog/quote.ts';
 
 /** The functions that write and read the values of a domain in requests and responses, as quoted and qualified names; null: none. */
 export interface Representation {

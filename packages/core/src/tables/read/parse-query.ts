@@ -1,6 +1,4 @@
-import type { Problem } from '@pgway/core';
-import { parseQueryString } from '@pgway/core/internal';
-import { syntaxProblem } from '../postgrest-problem.ts';
+import { type ReadFault, syntaxFault } from './read-fault.ts';
 import { parseCondition, parseGroup, parseOrder } from './parse-filters.ts';
 import { parseSelect } from './parse-select.ts';
 import { emptyLevel, type Field, type Filter, type Level, type ReadQuery } from './query.ts';
@@ -19,12 +17,15 @@ type MutableLevel = {
 const noNames: ReadonlySet<string> = new Set();
 
 /**
- * Parses the query string of a request to read.
+ * Parses the parameters of a request to read.
+ * @param values the texts of the query string, by key
  * @param others parameters that are not part of the read
- * @throws Problem PGRST100
+ * @throws ReadFault
  */
-export function parseReadQuery(query: string, others: ReadonlySet<string> = noNames): ReadQuery {
-  const values = parseQueryString(query);
+export function parseReadQuery(
+  values: ReadonlyMap<string, readonly string[]>,
+  others: ReadonlySet<string> = noNames,
+): ReadQuery {
   const levels = new Map<string, MutableLevel>();
   const levelOf = (path: string): MutableLevel => {
     let level = levels.get(path);
@@ -45,13 +46,13 @@ export function parseReadQuery(query: string, others: ReadonlySet<string> = noNa
   };
 }
 
-function tooMany(): Problem {
-  return syntaxProblem('query', `there are more than ${maxFilters} filters; give at most ${maxFilters}`);
+function tooMany(): ReadFault {
+  return syntaxFault('query', `there are more than ${maxFilters} filters; give at most ${maxFilters}`);
 }
 
 function single(parameter: string, texts: readonly string[] | undefined): string | undefined {
   if (texts === undefined || texts.length === 1) return texts?.[0];
-  throw syntaxProblem(parameter, 'it is given more than once');
+  throw syntaxFault(parameter, 'it is given more than once');
 }
 
 type Purpose = 'order' | 'limit' | 'offset' | 'and' | 'or' | 'filter';
@@ -94,7 +95,7 @@ interface Parameter extends ParameterKey {
 function readParameter(level: MutableLevel, { parameter, purpose, negated, field, text }: Parameter): void {
   switch (purpose) {
     case 'order':
-      if (level.order.length > 0) throw syntaxProblem(parameter, 'it is given more than once');
+      if (level.order.length > 0) throw syntaxFault(parameter, 'it is given more than once');
       level.order.push(...parseOrder(parameter, text));
       return;
     case 'limit':
@@ -119,5 +120,5 @@ function countConditions(filters: readonly Filter[]): number {
 
 function parseCount(parameter: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw syntaxProblem(parameter, 'a number from 0 on is expected');
+  throw syntaxFault(parameter, 'a number from 0 on is expected');
 }

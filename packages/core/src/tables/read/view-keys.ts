@@ -1,5 +1,6 @@
-import type { TextTable } from '@pgway/core';
-import { groupBy, parseJsonObject, readText } from '@pgway/core/internal';
+import type { TextTable } from '../../postgres/port.ts';
+import { groupBy } from '../../endpoints/group-by.ts';
+import { parseJsonObject, readText } from '../../catalog/json-object.ts';
 
 /** A column of a view that shows a column of a table unchanged. */
 export interface ViewColumn {

@@ -1,5 +1,5 @@
-import type { ValueSource } from '@pgway/core';
-import type { Page, RowCount } from '@pgway/core/internal';
+import type { ValueSource } from '../../ports/ports.ts';
+import type { Page, RowCount } from '../parts/page.ts';
 import type { Level } from './query.ts';
 
 const numberSource: ValueSource = { name: 'limit', key: 'limit', type: { sql: 'pg_catalog.int8', display: 'bigint' } };

@@ -1,4 +1,5 @@
-import type { Column, Comparison, TableColumn, TypeFacts } from '@pgway/core';
+import type { Column, TypeFacts } from '../../catalog/type-facts.ts';
+import type { Comparison, TableColumn } from '../../catalog/table.ts';
 
 /** Returns a value of a function as a column. */
 export function toTableColumn({ name, type }: Column): TableColumn {

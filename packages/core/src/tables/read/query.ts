@@ -11,6 +11,8 @@ export interface JsonStep {
 export interface Field {
   readonly column: string;
   readonly path: readonly JsonStep[];
+  /** Its place in the text of its parameter; absent: the name of the parameter. */
+  readonly position?: number;
 }
 
 export type SelectItem = SelectedColumn | SelectedRelation | { readonly kind: 'all' } | SelectedAggregate;
@@ -55,6 +57,8 @@ export interface SelectedRelation {
   readonly distinct: boolean;
   /** Whether the aggregates of its columns are those of an outer relation. */
   readonly isAggregated?: boolean;
+  /** The place of its name in the text of its parameter. */
+  readonly position?: number;
   readonly items: readonly SelectItem[];
 }
 

@@ -1,9 +1,10 @@
-import { quoteIdentifier, type SqlText, text } from '@pgway/core/internal';
-import { queryProblem } from '../postgrest-problem.ts';
+import { quoteIdentifier } from '../../catalog/quote.ts';
+import { type SqlText, text } from '../parts/sql-text.ts';
+import { ReadFault } from './read-fault.ts';
 import { castSql, valueSql } from './column-sql.ts';
 import type { Aliased } from './filter-sql.ts';
 import type { SelectedAggregate, SelectedRelation, SelectItem } from './query.ts';
-import type { Relation } from './relationships.ts';
+import { findColumn, type Relation } from './relation.ts';
 
 /** Returns the value of all rows, or of a group, with its name. */
 export function aggregateSql(aliased: Aliased, item: SelectedAggregate): SqlText {
@@ -40,18 +41,14 @@ export function soleCount(relation: Relation, items: readonly SelectItem[]): Sel
   const [item] = items;
   if (items.length !== 1 || item?.kind !== 'column') return null;
   const { field, name, cast } = item;
-  if (field.column !== 'count' || field.path.length > 0 || relation.columns.has('count')) return null;
+  if (field.column !== 'count' || field.path.length > 0 || findColumn(relation, 'count') !== undefined) return null;
   return { kind: 'aggregate', function: 'count', argument: null, name, cast };
 }
 
-/** @throws Problem PGRST123 */
+/** @throws ReadFault */
 export function requireAggregates(isAllowed: boolean): void {
   if (isAllowed) return;
-  throw queryProblem({
-    code: 'PGRST123',
-    message: 'Use of aggregate functions is not allowed',
-    hint: 'The option "allowAggregates" of the dialect allows them',
-  });
+  throw new ReadFault({ kind: 'aggregates-disabled', parameter: 'select' });
 }
 
 /** The aggregates of a spread relation: they are those of the outer rows. */

@@ -1,21 +1,13 @@
-import type { Problem, TableColumn, ValueSource } from '@pgway/core';
-import {
-  arrayLiteral,
-  type Condition,
-  isState,
-  type Operand,
-  type Operation,
-  quoteIdentifier,
-  resolveOperation,
-  SqlText,
-  standardOperator,
-  states,
-  text,
-  writeOperand,
-} from '@pgway/core/internal';
-import { queryProblem, syntaxProblem } from '../postgrest-problem.ts';
+import type { TableColumn } from '../../catalog/table.ts';
+import type { ValueSource } from '../../ports/ports.ts';
+import { arrayLiteral } from '../../postgres/literal.ts';
+import { type Condition, isState, type Operand, states, writeOperand } from '../parts/condition.ts';
+import { type Operation, resolveOperation, standardOperator } from '../parts/operation.ts';
+import { quoteIdentifier } from '../../catalog/quote.ts';
+import { SqlText, text } from '../parts/sql-text.ts';
+import { ReadFault, syntaxFault } from './read-fault.ts';
 import type { Field, FieldFilter, Filter, FilterOperator } from './query.ts';
-import type { Relation } from './relationships.ts';
+import { findColumn, type Relation } from './relation.ts';
 import type { RelationColumn } from './representations.ts';
 import { callOfRow, type RowFunction } from './row-function.ts';
 
@@ -47,7 +39,7 @@ interface FieldOperand extends Operand {
 
 /**
  * Returns the conditions of filters.
- * @throws Problem 42703 for an unknown column, 42883 for an operator that the type of a column does not have
+ * @throws ReadFault for an unknown column, and for an operator that the type of a column does not have
  */
 export function conditionsOf(aliased: Aliased, filters: readonly Filter[]): readonly Condition[] {
   return filters.map((filter) => filterCondition(aliased, filter));
@@ -98,7 +90,8 @@ const patterns: ReadonlySet<FilterOperator> = new Set(['like', 'ilike', 'match',
 function testCondition(aliased: Aliased, filter: FieldFilter): Condition {
   const { field } = filter;
   const related = field.path.length === 0 ? aliased.related?.get(field.column) : undefined;
-  if (related !== undefined && !aliased.relation.columns.has(field.column)) return relatedCondition(related, filter);
+  if (related !== undefined && findColumn(aliased.relation, field.column) === undefined)
+    return relatedCondition(related, filter);
   return fieldCondition(fieldOperand(aliased, field, filter.parameter), filter);
 }
 
@@ -170,7 +163,7 @@ function parsedComparison(
   return { kind: 'written', write };
 }
 
-/** @throws Problem 42883 */
+/** @throws ReadFault */
 function operationOf({ type, column }: FieldOperand, filter: FieldFilter, symbol: ComparedSymbol): Operation {
   if (column !== null) {
     const operation = resolveOperation({ facts: column, type: column.type }, symbol);
@@ -198,12 +191,14 @@ function named({ name, type }: TableColumn): NamedOperand {
 
 function unavailable(
   { name, display }: NamedOperand,
-  { operator }: { readonly operator: FilterOperator | 'order' },
-): Problem {
-  return queryProblem({
-    code: '42883',
-    message: `"${operator}" does not exist for column "${name}" of type ${display}`,
-  });
+  {
+    operator,
+    parameter,
+    field,
+  }: Pick<FieldFilter, 'parameter' | 'field'> & { readonly operator: FilterOperator | 'order' },
+): ReadFault {
+  const { position } = field;
+  return new ReadFault({ kind: 'missing-operator', parameter, position, operator, operand: name, type: display });
 }
 
 /** Whether there are related rows: `author=is.null`. */
@@ -211,23 +206,24 @@ function relatedCondition(related: string, { operator, value, field, parameter }
   if (operator === 'is' && (value === 'null' || value === 'not_null')) {
     return { kind: 'state', operand: { sql: related }, state: value };
   }
-  throw syntaxProblem(
+  throw syntaxFault(
     parameter,
     `related rows such as "${field.column}" can only be compared by is.null and is.not_null`,
   );
 }
 
-function stateCondition(operand: FieldOperand, { value, parameter }: FieldFilter): Condition {
+function stateCondition(operand: FieldOperand, filter: FieldFilter): Condition {
+  const { value, parameter } = filter;
   const { column } = operand;
   const state = (value as string).toLowerCase();
-  if (!isState(state)) throw syntaxProblem(parameter, `"is" takes ${Object.keys(states).join(', ')}`);
+  if (!isState(state)) throw syntaxFault(parameter, `"is" takes ${Object.keys(states).join(', ')}`);
   if (state.endsWith('null')) return { kind: 'state', operand, state };
   if (column === null) {
     const boolean = new SqlText();
     writeOperand(boolean, operand);
     return { kind: 'state', operand: { sql: boolean.add('::pg_catalog.bool') }, state };
   }
-  if (column.type.builtin !== 'bool') throw unavailable(named(column), { operator: 'is' });
+  if (column.type.builtin !== 'bool') throw unavailable(named(column), filter);
   return { kind: 'state', operand, state };
 }
 
@@ -258,7 +254,7 @@ function writeSearch(sql: SqlText, operand: FieldOperand, { operator, language, 
 
 /**
  * Returns the value of a field.
- * @throws Problem 42703 for an unknown column
+ * @throws ReadFault for an unknown column
  */
 export function fieldValue(aliased: Aliased, field: Field, parameter: string): Operand {
   return fieldOperand(aliased, field, parameter, false);
@@ -266,22 +262,19 @@ export function fieldValue(aliased: Aliased, field: Field, parameter: string): O
 
 /**
  * Returns the value of a field that rows are ordered by.
- * @throws Problem 42703 for an unknown column, 42883 for a type without an order
+ * @throws ReadFault for an unknown column, and for a type without an order
  */
 export function orderedField(aliased: Aliased, field: Field, parameter: string): Operand {
   const operand = fieldOperand(aliased, field, parameter);
   const { column } = operand;
-  if (column !== null && column.comparison !== 'ordered') throw unavailable(named(column), { operator: 'order' });
+  if (column !== null && column.comparison !== 'ordered')
+    throw unavailable(named(column), { operator: 'order', parameter, field });
   return operand;
 }
 
-function fieldOperand(
-  aliased: Aliased,
-  { column: name, path }: Field,
-  parameter: string,
-  isCompared = true,
-): FieldOperand {
-  const { column, reference } = readableColumn(aliased, name);
+function fieldOperand(aliased: Aliased, field: Field, parameter: string, isCompared = true): FieldOperand {
+  const { column: name, path } = field;
+  const { column, reference } = readableColumn(aliased, field, parameter);
   if (path.length === 0) {
     return { sql: reference, type: column.type.sql, column, source: { name, key: parameter, type: column.type } };
   }
@@ -300,26 +293,27 @@ function fieldOperand(
 
 /**
  * Returns a column of a row, or the function of the row that has its name.
- * @throws Problem 42703
+ * @throws ReadFault
  */
 function readableColumn(
   aliased: Aliased,
-  name: string,
+  field: Field,
+  parameter: string,
 ): { readonly column: RelationColumn; readonly reference: string } {
   const { relation, alias, computed, referenceOf } = aliased;
-  const called = relation.columns.has(name) ? undefined : computed?.get(name);
+  const { column: name } = field;
+  const called = findColumn(relation, name) !== undefined ? undefined : computed?.get(name);
   if (called?.column) return { column: called.column, reference: callOfRow(aliased, called) };
-  const column = requireColumn(relation, name);
-  return { column, reference: referenceOf?.(column) ?? `${alias}.${quoteIdentifier(name)}` };
-}
-
-/** @throws Problem 42703 */
-function requireColumn(relation: Relation, name: string): RelationColumn {
-  const column = relation.columns.get(name);
-  if (column !== undefined) return column;
-  throw queryProblem({
-    code: '42703',
-    message: `column ${relation.name}.${name.slice(0, 100)} does not exist`,
-    hint: `The columns are ${[...relation.columns.keys()].slice(0, 50).join(', ')}.`,
-  });
+  const column = findColumn(relation, name);
+  if (column === undefined) {
+    throw new ReadFault({
+      kind: 'unknown-column',
+      parameter,
+      position: field.position,
+      relation: relation.name,
+      column: name,
+      columns: [...relation.columns.keys()],
+    });
+  }
+  return { column, reference: referenceOf?.(column) ?? `${alias}.${quoteIdentifier(column.name)}` };
 }

@@ -1,4 +1,4 @@
-import { viewEntriesSql } from '@pgway/core/internal';
+import { viewEntriesSql } from '../view-entries.sql.ts';
 
 /**
  * Lists the columns of views and materialized views that show a column of a foreign key unchanged, also through other views, on PostgreSQL 13

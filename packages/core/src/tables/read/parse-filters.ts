@@ -1,15 +1,15 @@
 import {
-  type FieldFilter,
   type Field,
+  type FieldFilter,
   type Filter,
   type FilterGroup,
   type FilterOperator,
   filterOperators,
   type OrderTerm,
 } from './query.ts';
-import type { Problem } from '@pgway/core';
-import { nearestName } from '@pgway/core/internal';
-import { queryProblem } from '../postgrest-problem.ts';
+
+import { nearestName } from '../../validation/suggestion.ts';
+import { type ReadFault, syntaxFault } from './read-fault.ts';
 import { Scanner } from './scanner.ts';
 
 const maxGroupDepth = 16;
@@ -20,7 +20,7 @@ const searches: ReadonlySet<string> = new Set(['fts', 'plfts', 'phfts', 'wfts'])
 
 /**
  * Parses a filter of the query string: `age=gte.18`.
- * @throws Problem PGRST100
+ * @throws ReadFault
  */
 export function parseCondition(parameter: string, field: Field, text: string): FieldFilter {
   const scanner = new Scanner(parameter, text);
@@ -32,7 +32,7 @@ export function parseCondition(parameter: string, field: Field, text: string): F
 
 /**
  * Parses a group: `or=(age.lt.18,age.gt.65)`.
- * @throws Problem PGRST100
+ * @throws ReadFault
  */
 export function parseGroup(parameter: string, operator: 'and' | 'or', negated: boolean, text: string): FilterGroup {
   const scanner = new Scanner(parameter, text);
@@ -43,7 +43,7 @@ export function parseGroup(parameter: string, operator: 'and' | 'or', negated: b
 
 /**
  * Parses `order`: `age.desc.nullslast,author(name)`.
- * @throws Problem PGRST100
+ * @throws ReadFault
  */
 export function parseOrder(parameter: string, text: string): readonly OrderTerm[] {
   const scanner = new Scanner(parameter, text);
@@ -122,15 +122,13 @@ function suggestion(name: string): string {
   return nearest === null ? '' : `did you mean ${nearest}? `;
 }
 
-function unknownOperator(parameter: string, name: string): Problem {
-  return queryProblem({
-    code: 'PGRST100',
-    message: `The value of "${parameter}" cannot be parsed`,
-    details:
-      name === ''
-        ? 'an operator is expected, as in eq.1'
-        : `"${name.slice(0, 40)}" is not an operator; ${suggestion(name)}the operators are ${filterOperators.join(', ')}`,
-  });
+function unknownOperator(parameter: string, name: string): ReadFault {
+  return syntaxFault(
+    parameter,
+    name === ''
+      ? 'an operator is expected, as in eq.1'
+      : `"${name.slice(0, 40)}" is not an operator; ${suggestion(name)}the operators are ${filterOperators.join(', ')}`,
+  );
 }
 
 const blanks = / */y;
