@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { readerProgram } from './build/reader-program.js';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -11,6 +12,8 @@ const property = 'packages/*/test/**/*.property.test.ts';
 const globalSetup = ['testing/src/global-setup.ts'];
 
 export default defineConfig({
+  // The thread of row changes runs the sources, too.
+  plugins: [readerProgram()],
   resolve: {
     // Tests run the sources, so that a test run needs no build.
     alias: {

@@ -6,6 +6,9 @@ import { rolldown } from 'rolldown';
 import { licenseTexts } from './licenses.js';
 import { installedPackages, libraries, librarySources, packageFolder, publicScripts, sourceOf } from './packages.js';
 
+/** Programs whose path in `dist` is not that of the sources: the modules that start them look beside themselves. */
+const threads = { core: { 'reader-thread': 'postgres/replication/reader-thread' } };
+
 const packages = [
   ...libraries.map((name) => ({ name, otherScripts: [] })),
   { name: 'server', otherScripts: ['bin', 'worker-process', 'write-reference'] },
@@ -13,13 +16,14 @@ const packages = [
 ];
 
 async function bundlePackage({ name, otherScripts }) {
-  const scripts = [...publicScripts(name).values(), ...otherScripts];
+  const scripts = [...publicScripts(name).values(), ...otherScripts].map((script) => [script, script]);
+  const inputs = [...scripts, ...Object.entries(threads[name] ?? {})];
   const installed = installedPackages(name);
   // An installation has these packages. All others become part of the bundle, with the packages that they depend on.
   const isInstalled = (id) => installed.some((dependency) => id === dependency || id.startsWith(`${dependency}/`));
   const build = await rolldown({
     // The paths in `dist` are those of the sources, as `tsc` declares them.
-    input: Object.fromEntries(scripts.map((script) => [script, sourceOf(name, script)])),
+    input: Object.fromEntries(inputs.map(([path, script]) => [path, sourceOf(name, script)])),
     platform: 'node',
     external: (id) => isBuiltin(id) || isInstalled(id),
     resolve: { alias: Object.fromEntries(Object.entries(librarySources()).filter(([id]) => !isInstalled(id))) },

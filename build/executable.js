@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import postject from 'postject';
 import { rolldown } from 'rolldown';
 import { licenseTexts, nodeLicense } from './licenses.js';
+import { readerProgram } from './reader-program.js';
 import { librarySources, packageFolder, sourceOf } from './packages.js';
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
@@ -36,7 +37,7 @@ async function bundle() {
     resolve: { alias: librarySources(), mainFields: ['module', 'main'] },
     // Optional, and not installed.
     external: ['pg-native', 'pg-cloudflare'],
-    plugins: [replaced],
+    plugins: [replaced, readerProgram()],
   });
   // Compiled code that Node.js has cached cannot use `import()`.
   const { output } = await build.generate({ format: 'cjs', codeSplitting: false, dynamicImportInCjs: false });

@@ -45,7 +45,7 @@ export function createSessionOpener(
   return (events) =>
     openFirstSuitable(connection, {
       open: async (attempt) => {
-        const client = toPgClient((await connect(connection, attempt, beforeOpen)).client);
+        const client = toPgClient((await connect(connection, attempt, { beforeOpen, replication: null })).client);
         const cancel = (): Promise<void> => sendCancelRequest(client, timeout);
         const session = new Session(detachSocket(client), { ...events, cancel }, manner);
         const { host, port } = client;
@@ -124,8 +124,20 @@ async function borrowConnection(source: DataSource): Promise<BorrowedConnection>
  * @throws DatabaseError of the server; ConnectionLost or ConnectionSetupError without an answer of a suitable one
  */
 export function openClient(connection: ConnectionSettings): Promise<pg.Client> {
+  return openSuitableClient(connection, null);
+}
+
+/**
+ * Opens a client of `pg` whose server process is a walsender of the database.
+ * @throws as `openClient`
+ */
+export async function openReplicationClient(connection: ConnectionSettings): Promise<PgClient> {
+  return toPgClient(await openSuitableClient(connection, 'database'));
+}
+
+function openSuitableClient(connection: ConnectionSettings, replication: 'database' | null): Promise<pg.Client> {
   const open = async (attempt: ConnectionAttempt): Promise<pg.Client> => {
-    const { client, endHandshake } = await connect(connection, attempt, null);
+    const { client, endHandshake } = await connect(connection, attempt, { beforeOpen: null, replication });
     endHandshake();
     if (attempt.target === 'any') return client;
     const { rows } = await client.query<{ isReadOnly: boolean; isStandby: boolean }>(serverStateSql);
@@ -142,20 +154,26 @@ const serverStateSql = `select pg_catalog.current_setting('transaction_read_only
 
 type BeforeOpen = SessionOpenerOptions['beforeOpen'];
 
+interface ConnectOptions {
+  readonly beforeOpen: BeforeOpen;
+  /** The start-up parameter `replication`; null: none. */
+  readonly replication: 'database' | null;
+}
+
 async function connect(
   connection: ConnectionSettings,
   attempt: ConnectionAttempt,
-  beforeOpen: BeforeOpen,
+  { beforeOpen, replication }: ConnectOptions,
 ): Promise<OpenedClient> {
   const { ssl } = connection;
   const configuration = clientConfiguration(connection, attempt);
   await runBeforeOpen(configuration, beforeOpen);
-  if (ssl !== 'prefer') return open(configuration);
+  if (ssl !== 'prefer') return open(configuration, replication);
   try {
-    return await open(configuration);
+    return await open(configuration, replication);
   } catch (error) {
     if (!(error instanceof ConnectionSetupError && noTls.test(messageOf(error.cause)))) throw error;
-    return open({ ...configuration, ssl: false });
+    return open({ ...configuration, ssl: false }, replication);
   }
 }
 
@@ -198,8 +216,15 @@ interface OpenedClient {
   readonly endHandshake: () => void;
 }
 
-async function open(configuration: ConnectionConfiguration): Promise<OpenedClient> {
-  const client = new pg.Client({ ...configuration, keepAlive: true });
+async function open(
+  configuration: ConnectionConfiguration,
+  replication: ConnectOptions['replication'],
+): Promise<OpenedClient> {
+  const client = new pg.Client({
+    ...configuration,
+    keepAlive: true,
+    ...(replication === null ? {} : { replication }),
+  } as pg.ClientConfig);
   // Without a listener, `pg` throws errors of the socket. The session handles them.
   client.on('error', () => undefined);
   const endHandshake = guardHandshake(client as unknown as PgClient);

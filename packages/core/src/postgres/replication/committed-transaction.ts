@@ -30,6 +30,8 @@ export interface CommittedTransaction {
   readonly changes: readonly KeyChange[];
   /** Whether the transaction has more keys than the limit: `changes` is empty. */
   readonly tooMany: boolean;
+  /** The relations with changes or truncations, also of `tooMany`. Those of changes that were rolled back may be among them. */
+  readonly relations: readonly ChangedRelation[];
   readonly truncated: readonly ChangedRelation[];
   /** Relations whose definition differs from the one that was known before, as it is now. */
   readonly redefined: readonly ChangedRelation[];
