@@ -237,6 +237,8 @@ export interface Query extends Partial<Omit<QueryStatement, 'sql'>>, Pick<QueryS
   readonly noRowProblem?: Problem;
   /** Makes the response from the only row of the statement. Absent: the result of the endpoint decides. */
   readonly rowResponse?: RowResponse;
+  /** Whether the transaction of the call cannot write. Without effect where the transaction continues after the call. */
+  readonly isReadOnly?: boolean;
 }
 
 /** Makes a response from the row of a statement. */

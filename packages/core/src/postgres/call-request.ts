@@ -244,9 +244,8 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   /** Whether the server refused a write, although it was selected because it accepts writes: it is a standby now. */
   get isOnReadOnlyServer(): boolean {
     const { error } = this;
-    return (
-      this.#mustAcceptWrites && error instanceof DatabaseError && error.diagnostics.code === readOnlySqlTransaction
-    );
+    if (!this.#mustAcceptWrites || this.call.isReadOnly === true) return false;
+    return error instanceof DatabaseError && error.diagnostics.code === readOnlySqlTransaction;
   }
 
   #failOrRetry(error: Error, now: number): void {

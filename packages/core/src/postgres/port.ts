@@ -119,6 +119,8 @@ export interface Call {
   readonly mayBlock?: boolean;
   /** Whether the call may run again after its connection was lost. Default false. */
   readonly idempotent?: boolean;
+  /** Whether one of its steps makes the transaction read-only: a refused write says nothing of the server. Default false. */
+  readonly isReadOnly?: boolean;
   /** Whether the call may alter its session, which is then reset before the next call. Default false. */
   readonly altersSession?: boolean;
   /** Whether the last numbers of sequences in the session, of earlier callers, are discarded before the call. */

@@ -29,6 +29,8 @@ export interface ExecutableCall extends InjectedCall, BoundStatement {
   readonly noRowProblem: Problem | null;
   /** Makes the response from the row of the statement; null: the result of the endpoint decides. */
   readonly rowResponse: RowResponse | null;
+  /** Whether its transaction cannot write, unless it continues after the call. */
+  readonly isReadOnly: boolean;
 }
 
 /** Returns the call with the routine's own statement, which was prepared at start. */
@@ -47,6 +49,7 @@ export function buildQuery(call: InjectedCall): ExecutableCall {
     earlier: undefined,
     noRowProblem: null,
     rowResponse: null,
+    isReadOnly: false,
   };
 }
 
@@ -82,6 +85,7 @@ export async function buildCustomQuery(
     earlier: query.earlier === undefined ? undefined : buildEarlier(query.earlier, call),
     noRowProblem: query.noRowProblem ?? null,
     rowResponse: query.rowResponse ?? null,
+    isReadOnly: query.isReadOnly ?? false,
   };
 }
 

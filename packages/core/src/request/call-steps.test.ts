@@ -38,6 +38,18 @@ function labels(of: ExecutableCall, run: Partial<Run> = {}, options: Partial<Ste
   return buildSteps(of, { ...plainRun, ...run }, { ...plain, ...options }).map(({ label }) => label);
 }
 
+test('a read-only call says so before its statement, or with its settings, unless its transaction continues', () => {
+  const of = call({ isReadOnly: true });
+  expect(labels(of, { guard: null })).toEqual(['read-only', 'statement']);
+  expect(buildSteps(call({ isReadOnly: true, settings }), plainRun, plain)[0]!.values).toEqual([
+    'request.user',
+    'ann',
+    'transaction_read_only',
+    'on',
+  ]);
+  expect(labels(of, {}, { isHostConnection: true })).toEqual(['statement']);
+});
+
 test('most calls have one step', () => {
   expect(buildSteps(call(), plainRun, plain)).toEqual([
     { ...step('statement'), values: ['1'], rows, label: 'statement' },

@@ -12,6 +12,7 @@ import { transactionSettings } from './trace-context.ts';
 /**
  * The label of a step, which an error of the step has:
  * - `settings`: sets the settings of the transaction
+ * - `read-only`: makes the transaction read-only, where it has no settings
  * - `claim`: claims an idempotency key
  * - `privileges`: checks the privileges of the statement, whose stored response is sent
  * - `headers`: the query of response headers
@@ -24,6 +25,7 @@ import { transactionSettings } from './trace-context.ts';
  */
 export type StepLabel =
   | 'settings'
+  | 'read-only'
   | 'claim'
   | 'privileges'
   | 'headers'
@@ -51,18 +53,20 @@ export function buildSteps(call: ExecutableCall, run: Run, options: StepOptions)
   const { guard, trial } = run;
   const step: LabelledStep = { statement: call.statement, values: call.arguments, rows, label: 'statement' };
   const settings = transactionSettings(call, run.traceparent);
-  if (trial !== null) return measuredSteps(step, settings, trial);
+  if (trial !== null) return measuredSteps(step, call.isReadOnly ? [...settings, readOnlySetting] : settings, trial);
   const before = stepsBefore(call, guard, headerRow);
-  if (settings.length === 0 && before.length === 0 && invalidation === null) return [step];
+  const isPlain = settings.length === 0 && !call.isReadOnly;
+  if (isPlain && before.length === 0 && invalidation === null) return [step];
   const steps = [
     ...before,
     step,
     ...(settingsRow === null ? [] : [responseSettingsStep(guard, settingsRow)]),
     ...(invalidation === null ? [] : [labelled(invalidation, 'invalidation')]),
   ];
+  if (isPlain) return steps;
+  if (!isHostConnection) return [beginningStep(settings, call.isReadOnly), ...steps];
+  // The transaction of the host continues: its settings are restored after the call, and it may write afterwards.
   if (settings.length === 0) return steps;
-  if (!isHostConnection) return [settingsStep(settings), ...steps];
-  // The transaction of the host continues: its settings are restored after the call.
   const changes = restoringSettings(settings, 'call');
   return [changes.before, ...steps, changes.after];
 }
@@ -113,6 +117,24 @@ export function labelled(step: Step, label: StepLabel): LabelledStep {
 export function settingsStep(settings: readonly CallSetting[]): LabelledStep {
   return { statement: setConfigStatement(settings.length), values: settings.flat(), label: 'settings' };
 }
+
+const readOnlySetting: CallSetting = ['transaction_read_only', 'on'];
+
+/** @param settings with at least one, unless the call is read-only */
+function beginningStep(settings: readonly CallSetting[], isReadOnly: boolean): LabelledStep {
+  if (!isReadOnly) return settingsStep(settings);
+  return settings.length === 0 ? readOnlyStep : settingsStep([...settings, readOnlySetting]);
+}
+
+/**
+ * Makes the transaction read-only until its end. PostgreSQL runs `SET` without the executor, so that it costs less than `set_config`; it
+ * initializes this variable at the start of each transaction.
+ */
+const readOnlyStep: LabelledStep = {
+  statement: { name: 'pgway_read_only', sql: 'set transaction_read_only = on' },
+  values: [],
+  label: 'read-only',
+};
 
 const none: readonly LabelledStep[] = [];
 

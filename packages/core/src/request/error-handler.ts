@@ -46,7 +46,8 @@ export async function handleError(
   const general = toProblem(error, { ...problemContext(endpoint, failed, pipeline), invalidParameter });
   const ownProblem =
     endpoint?.fieldErrors === undefined ? general : addFieldErrors(general, error, { ...failed, endpoint, pipeline });
-  const hint = await findPrivilegeHint(error, failed.call, { database, pipeline });
+  const hint =
+    findReadOnlyHint(error, failed.call) ?? (await findPrivilegeHint(error, failed.call, { database, pipeline }));
   const problem = addMembers(ownProblem, { hint, pointer: failed.pointer ?? null });
   const correlationId = problem.status >= 500 || !problemOptions.showDatabaseMessage ? request.id : null;
   const cause = error instanceof Error ? error : new Error(String(error));
@@ -58,6 +59,16 @@ export async function handleError(
 function addMembers(problem: Problem, members: Readonly<Record<string, string | null>>): Problem {
   const present = Object.entries(members).filter(([, value]) => value !== null);
   return present.length === 0 ? problem : problem.withMembers(Object.fromEntries(present));
+}
+
+/** SQLSTATE read_only_sql_transaction. */
+const readOnlyTransaction = '25006';
+
+/** Returns why a query that only reads, by the volatility of its functions, cannot write; null for other errors. */
+function findReadOnlyHint(error: unknown, call: ExecutableCall | null): string | null {
+  if (call?.isReadOnly !== true || !(error instanceof DatabaseError)) return null;
+  if (error.diagnostics.code !== readOnlyTransaction) return null;
+  return 'The SQL file names only functions that are stable or immutable, so that its transaction is read-only. Declare the function that writes as volatile.';
 }
 
 /** Returns which role lacks which privilege, during development; null for other errors. */

@@ -47,6 +47,7 @@ export class OutputConversion implements RowSink, CallHandle {
       headerQuery: null,
       noRowProblem: null,
       rowResponse: null,
+      isReadOnly: false,
     };
   }
 

@@ -20,7 +20,7 @@ export function sendCall(
   input: ExecutionInput,
   run: Run,
 ): Promise<CallResult> {
-  const { call, format, request, tapRows, onCancellable } = input;
+  const { call, format, request, tapRows } = input;
   const isHostConnection = input.isHostConnection ?? context.transactionContinues;
   const { endpoint, latency, sessionUse } = call.candidate;
   const holdLimit = selectHoldLimit(input);
@@ -53,6 +53,7 @@ export function sendCall(
       altersSession: sessionUse.alters,
       discardsSequences: sessionUse.readsSequences === true,
       idempotent: mayRunTwice(call, run),
+      isReadOnly: call.isReadOnly,
       role: selectRole(context, call),
       // A COMMIT inside a procedure would end the settings of the call, its role among them.
       atomic: endpoint.kind === 'procedure',
@@ -71,9 +72,14 @@ export function sendCall(
     };
     const handle = sendSteps(runner, databaseCall, { run, conversion, invalidate, isHostConnection });
     writer.attachCall(handle);
-    if (onCancellable === undefined) request.onDisconnect(() => handle.cancel());
-    else onCancellable(() => handle.cancel());
+    makeCancellable(handle, input);
   });
+}
+
+/** Without `onCancellable`, the call is cancelled when its client disconnects. */
+function makeCancellable(handle: CallHandle, { request, onCancellable }: ExecutionInput): void {
+  if (onCancellable === undefined) request.onDisconnect(() => handle.cancel());
+  else onCancellable(() => handle.cancel());
 }
 
 interface ResultCallbacks {

@@ -9,17 +9,18 @@ import type { PreparedFile } from './prepare-files.ts';
 import { isOneResult, listMembers } from './results.ts';
 
 /** Returns the builder of the queries of an endpoint. The texts of its statements are made for the first request. */
-export function createFileQuery({ file: { parsed }, rows }: PreparedFile, endpoint: Endpoint): QueryBuilder {
+export function createFileQuery({ file: { parsed }, rows, onlyReads }: PreparedFile, endpoint: Endpoint): QueryBuilder {
   const { statements } = parsed;
   const bindings = statements.map((statement) => createBinding(statement, parsed.parameters));
   const last = statements.length - 1;
   if (isOneResult(parsed)) {
     const sql = (): string => wholeQuery(statements[last]!, endpoint);
     const bind = bindings[last]!;
-    if (last === 0) return (input) => ({ sql, statementKey: 'file', ...bind(input) });
+    if (last === 0) return (input) => ({ sql, statementKey: 'file', isReadOnly: onlyReads, ...bind(input) });
     return (input) => ({
       sql,
       statementKey: 'file',
+      isReadOnly: onlyReads,
       ...bind(input),
       earlier: statements
         .slice(0, -1)
@@ -41,6 +42,7 @@ export function createFileQuery({ file: { parsed }, rows }: PreparedFile, endpoi
   return (input) => ({
     sql,
     statementKey: 'file',
+    isReadOnly: onlyReads,
     values: [],
     valueSources: [],
     earlier: texts.map((text, index) => ({ sql: text, statementKey: `file ${index}`, ...bindings[index]!(input) })),

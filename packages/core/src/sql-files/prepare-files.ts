@@ -7,6 +7,7 @@ import { describeStatement, type DescribedStatement } from '../postgres/describe
 import { type Database, DatabaseError } from '../postgres/port.ts';
 import { faultAt, type FileFault } from './fault.ts';
 import { type NotNullTest, readNotNullColumns } from './not-null-columns.ts';
+import { tokenName } from './scan.ts';
 import { type ParsedFile, type ParsedStatement, placeInFile } from './parse-file.ts';
 import { resolveResult, type StatementRows, statementRows } from './results.ts';
 import { isQuery, mainWord, methodByWord } from './statement-rules.ts';
@@ -26,6 +27,8 @@ export interface NamedFile {
 export interface PreparedFile {
   readonly file: NamedFile;
   readonly routine: Routine;
+  /** Whether its statements, with the functions and views that they name, only read: their transaction is read-only. */
+  readonly onlyReads: boolean;
   /** The rows of each statement. */
   readonly rows: readonly StatementRows[];
 }
@@ -106,9 +109,8 @@ async function readTypes(database: Database, files: readonly DescribedFile[]): P
 async function readVolatileNames(database: Database, files: readonly NamedFile[]): Promise<ReadonlySet<string>> {
   const words = new Set<string>();
   for (const { parsed } of files)
-    for (const { source } of parsed.statements) for (const { text } of source.tokens) words.add(text);
-  const names = [...words].filter((word) => /^[\p{L}_][^\s{}"\\,]*$/u.test(word));
-  const rows = await queryCatalog(database, volatileNamesSql, [`{${names.map((name) => `"${name}"`).join(',')}}`]);
+    for (const { source } of parsed.statements) for (const token of source.tokens) words.add(tokenName(token));
+  const rows = await queryCatalog(database, volatileNamesSql, [JSON.stringify([...words])]);
   return new Set(rows.map(([name]) => name!));
 }
 
@@ -136,6 +138,7 @@ function toPreparedFile(
   return {
     file,
     rows,
+    onlyReads: reads,
     routine: {
       kind: 'function',
       schema: 'public',
@@ -161,7 +164,10 @@ const nothing: RoutineResult = { kind: 'void', set: false, columns: [], named: f
 
 /** Whether the statement and the functions and views that it names change nothing. */
 function onlyReads(statement: ParsedStatement, volatileNames: ReadonlySet<string>): boolean {
-  return isQuery(statement.source) && !statement.source.tokens.some(({ text }) => volatileNames.has(text));
+  const { tokens } = statement.source;
+  // A name in `U&"…"` is written with escapes.
+  if (!isQuery(statement.source) || tokens.some(({ text }) => /^".*\\/.test(text))) return false;
+  return !tokens.some((token) => volatileNames.has(tokenName(token)));
 }
 
 function defaultMethod({ statements }: ParsedFile, reads: boolean): DefaultRoute['method'] {

@@ -17,8 +17,9 @@ export interface Placeholder {
   readonly end: number;
 }
 
-/** A token of a statement: a word in lower case, or a symbol. Literals and comments have none. */
+/** A token of a statement. Comments have none. */
 export interface FileToken {
+  /** A word in lower case, a quoted name with its quotes, `'` for a literal, or a symbol. */
   readonly text: string;
   readonly start: number;
   /** Parentheses and brackets around it. */
@@ -58,6 +59,11 @@ const space = /\s+/y;
 const wordsBeforeValue: ReadonlySet<string> = new Set(
   'and or not in is like ilike between case when then else'.split(' '),
 );
+
+/** Returns the name that a token is in the catalog: a quoted one without its quotes. */
+export function tokenName({ text }: Pick<FileToken, 'text'>): string {
+  return text.length > 2 && text.startsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : text;
+}
 
 /** Splits the text of a file into statements and comments. PostgreSQL manual, "Lexical Structure". */
 export function scanFile(text: string): ScannedFile {
@@ -121,7 +127,7 @@ class Scanner {
       const end = this.#text.indexOf('\n', this.#position);
       this.#position = end === -1 ? this.#text.length : end;
     } else if (character === "'") this.#readQuoted(literal, "a string literal that begins here has no closing '");
-    else if (character === '"') this.#readQuoted(identifier, 'a quoted name that begins here has no closing "');
+    else if (character === '"') this.#readQuotedName();
     else if (character === '$') this.#readDollar();
     else if (character === ':') this.#readColon();
     else if (nameStart.test(character)) this.#readWord();
@@ -138,6 +144,15 @@ class Scanner {
     this.#addToken("'");
     if (this.#match(pattern) !== null) return;
     this.#fault(message);
+    this.#position = this.#text.length;
+  }
+
+  #readQuotedName(): void {
+    const start = this.#position;
+    const name = this.#match(identifier);
+    this.#addToken(name ?? '"', start);
+    if (name !== null) return;
+    this.#fault('a quoted name that begins here has no closing "');
     this.#position = this.#text.length;
   }
 
@@ -175,7 +190,7 @@ class Scanner {
   #isSliceBound(): boolean {
     if (this.#open.at(-1) !== '[') return false;
     const before = this.#current!.tokens.at(-1)?.text ?? '';
-    return /^[\w$?)\]'\u0080-\uffff]/.test(before) && !wordsBeforeValue.has(before);
+    return /^[\w$?)\]'"\u0080-\uffff]/.test(before) && !wordsBeforeValue.has(before);
   }
 
   #readWord(): void {

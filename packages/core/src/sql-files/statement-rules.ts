@@ -1,4 +1,4 @@
-import type { FileStatement } from './scan.ts';
+import { type FileStatement, tokenName } from './scan.ts';
 
 /** Words that begin a statement about a transaction, with the reason why a file cannot contain it. */
 const transactionWords: ReadonlySet<string> = new Set(
@@ -13,7 +13,7 @@ export function controlsTransaction({ tokens }: FileStatement): boolean {
 
 /** Returns why the statement cannot be part of a file, or null. */
 export function refuseStatement(statement: FileStatement): string | null {
-  const words = statement.tokens.map(({ text }) => text);
+  const words = statement.tokens.map(tokenName);
   const [first = ''] = words;
   if (controlsTransaction(statement))
     return `${first} controls the transaction, which the gateway begins and ends: all statements of a request are one transaction; remove it`;

@@ -3,10 +3,20 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { sqlFilesSource, type SqlFilesOptions } from '@pgway/core';
 import { startGateway, type TestGateway } from '@pgway/testing';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 
-/** Writes the files into a new folder. */
+/** Writes the files into a new folder, which the end of the test removes. */
 export async function createFolder(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await writeFolder(files);
+  onTestFinished(() => removeFolder(folder));
+  return folder;
+}
+
+function removeFolder(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true });
+}
+
+async function writeFolder(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'pgway-sql-files-'));
   await Promise.all(Object.entries(files).map(([path, text]) => writeSqlFile(folder, path, text)));
   return folder;
@@ -28,15 +38,18 @@ export async function startWithFiles(
   options: Partial<SqlFilesOptions> & { readonly gateway?: Parameters<typeof startGateway>[1] } = {},
 ): Promise<FilesGateway> {
   const { gateway: gatewayOptions = {}, ...own } = options;
-  const folder = await createFolder(files);
+  const folder = await writeFolder(files);
   const source = sqlFilesSource({ files: '**/*.sql', folder, ...own });
-  const gateway = await startGateway(sql, { routineSources: [source], ...gatewayOptions });
+  const gateway = await startGateway(sql, { routineSources: [source], ...gatewayOptions }).catch(async (error) => {
+    await removeFolder(folder);
+    throw error;
+  });
   return {
     ...gateway,
     folder,
     close: async () => {
       await gateway.close();
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     },
   };
 }
