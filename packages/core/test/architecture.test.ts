@@ -146,6 +146,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
       'postgres/literal.ts',
       'postgres/settings.ts',
       'postgres/query.ts',
+      'postgres/statement-cache.ts',
       'postgres/merge-calls.ts',
       'postgres/wal-position.ts',
     ],

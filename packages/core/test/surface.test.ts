@@ -176,6 +176,7 @@ test('the codes of problems and their statuses', () => {
       "500 refresh-failed",
       "500 stale-endpoint",
       "502 invalid-provider-response",
+      "503 changes-unavailable",
       "503 database-unavailable",
       "503 idempotency-unavailable",
       "503 no-free-connection",

@@ -75,6 +75,7 @@ export const problemTypes = {
   'outcome-unknown': { status: 503, title: 'The connection was lost; the call may have been executed' },
   'idempotency-unavailable': { status: 503, title: 'Idempotency keys cannot be stored now' },
   'no-free-stream': { status: 503, title: 'The server cannot open more event streams now' },
+  'changes-unavailable': { status: 503, title: 'Changes of rows cannot be read now' },
   'rate-limit-unavailable': { status: 503, title: 'The rate limit cannot be checked now' },
   'no-free-connection': { status: 503, title: 'No database connection became free in time' },
   timeout: { status: 504, title: 'The database did not answer in time' },

@@ -52,6 +52,18 @@ function beginStep(isolation: IsolationLevel | undefined): Step {
   return { statement: { name, sql: `begin isolation level ${isolation}` }, values: [] };
 }
 
+/** No statement that takes a snapshot may precede it. */
+function snapshotSteps(snapshot: string | undefined): readonly Step[] {
+  if (snapshot === undefined) return [];
+  return [{ statement: { name: '', sql: `set transaction snapshot ${quoteSnapshot(snapshot)}` }, values: [] }];
+}
+
+/** @throws RangeError for a text that is not the identifier of a snapshot */
+function quoteSnapshot(snapshot: string): string {
+  if (!/^[\w-]+$/.test(snapshot)) throw new RangeError(`${JSON.stringify(snapshot)} is not a snapshot of PostgreSQL`);
+  return `'${snapshot}'`;
+}
+
 const commit: Step = { statement: { name: 'pgway_commit', sql: 'commit' }, values: [] };
 /** Ends the transaction of a failed call. */
 export const rollback: Step = { statement: { name: '', sql: 'rollback' }, values: [] };
@@ -91,16 +103,11 @@ export function adaptCall(call: Call, mode: ConnectionMode, switchesRole: boolea
   const after = call.altersSession === true && mode.reset === 'perCall' ? resetPerCall : [];
   const hasOtherSteps = before.length + call.steps.length + after.length > 1 || call.isolation !== undefined;
   const opensTransaction = call.atomic === true && hasOtherSteps && mode.inTransaction !== true;
-  const steps = [
-    ...(opensTransaction ? [beginStep(call.isolation)] : []),
-    ...before,
-    ...call.steps,
-    ...after,
-    ...(opensTransaction ? [commit] : []),
-  ];
+  const opening = opensTransaction ? [beginStep(call.isolation), ...snapshotSteps(call.snapshot)] : [];
+  const steps = [...opening, ...before, ...call.steps, ...after, ...(opensTransaction ? [commit] : [])];
   return {
     steps: canUseNames(call, mode) ? steps : removeNames(steps),
-    leadingSteps: before.length + (opensTransaction ? 1 : 0),
+    leadingSteps: before.length + opening.length,
     opensTransaction,
   };
 }

@@ -137,6 +137,8 @@ export interface Call {
   readonly atomic?: boolean;
   /** The isolation level of an atomic call; absent: `default_transaction_isolation` of the session. */
   readonly isolation?: IsolationLevel;
+  /** The exported snapshot that an atomic call at `repeatable read` reads, made by PostgreSQL. */
+  readonly snapshot?: string;
   /** The client that reads the rows. Absent: `CallHandle.resume` alone shows its progress. */
   readonly reader?: RowReader;
   /** Milliseconds after the call is sent; 0 means no timeout. Null: the `statement_timeout` of its session. */

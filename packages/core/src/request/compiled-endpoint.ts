@@ -25,7 +25,7 @@ import { type AvailableHandler, type CompiledHandler, compileHandlers } from './
 import { parseRawTemplate, type RawTemplate, renderRawFormat } from '../response/raw-template.ts';
 import type { ParameterValues } from '../response/template.ts';
 import { LatencyStatistics } from './latency-statistics.ts';
-import { nextStatementName, StatementCache } from './statement-cache.ts';
+import { nextStatementName, StatementCache } from '../postgres/statement-cache.ts';
 import { type Format, isNegotiable, selectFormat, negotiableFormats, numberTextFormats } from '../response/format.ts';
 import { type HeaderWriter, createHeaderWriter } from '../response/response-headers.ts';
 import { negotiatesLargeNumbers } from '../endpoints/large-numbers.ts';

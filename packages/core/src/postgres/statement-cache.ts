@@ -1,4 +1,4 @@
-import type { Statement } from '../postgres/port.ts';
+import type { Statement } from './port.ts';
 
 /** Statements per endpoint, one for each set of given parameters. Past it, the least recently used one is evicted. */
 const maxStatements = 200;
