@@ -42,7 +42,7 @@ export interface TestReader {
   readonly transactions: CommittedTransaction[];
   readonly failures: Error[];
   /** Waits until everything that was committed before the call has arrived. */
-  caughtUp(): Promise<readonly CommittedTransaction[]>;
+  readonly caughtUp: () => Promise<readonly CommittedTransaction[]>;
 }
 
 /** Opens a reader that closes after the test. */

@@ -1,0 +1,173 @@
+import { serverVersion } from '@pgway/testing';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parseConnectionString } from '../../src/postgres/connection-string.ts';
+import { ConnectionLost, DatabaseError } from '../../src/postgres/port.ts';
+import { openChangeReader } from '../../src/postgres/replication/change-reader.ts';
+import { changesAsText, insertPosition, openSession, openTestReader, useLogicalServer } from './support.ts';
+
+/** Bytes of a page of the log. */
+const pageSize = 8192n;
+
+const server = useLogicalServer({ max_replication_slots: '3' });
+
+beforeAll(async () => {
+  await server.query(`
+    create table film (id integer primary key);
+    create publication pgway_changes for table film;
+  `);
+});
+
+/** The slots of the server, with the kind that a crash of the server removes. */
+async function slots(): Promise<readonly unknown[]> {
+  return server.query('select plugin, temporary, database from pg_replication_slots');
+}
+
+describe('the slot', () => {
+  test('is temporary, and gone when the reader has closed', async () => {
+    const { reader } = await openTestReader(server);
+    expect(await slots()).toEqual([{ plugin: 'pgoutput', temporary: true, database: 'postgres' }]);
+    await reader.close();
+    expect(await slots()).toEqual([]);
+    await expect(reader.reach(0n)).rejects.toThrow('the reader of changes has ended');
+  });
+
+  test('is confirmed, so that the server can remove its log', async () => {
+    const { reader, caughtUp } = await openTestReader(server);
+    await server.query('insert into film select generate_series(1, 1000)');
+    const position = await insertPosition(server);
+    await caughtUp();
+    await expect
+      .poll(
+        async () => (await server.query(`select confirmed_flush_lsn - '0/0' as p from pg_replication_slots`))[0]!['p'],
+      )
+      .toSatisfy((confirmed) => BigInt(confirmed as string) >= position);
+    expect(reader.position).toBeGreaterThanOrEqual(position);
+    await server.query('truncate film');
+  });
+
+  test('waits for open transactions, and is abandoned at a signal', async () => {
+    const session = await openSession(server);
+    await session.query('begin; insert into film values (1)');
+    const abort = new AbortController();
+    const opening = openTestReader(server, { signal: abort.signal });
+    await expect.poll(slots).toHaveLength(1);
+    abort.abort(new Error('enough'));
+    await expect(opening).rejects.toThrow('enough');
+    expect(await slots()).toEqual([]);
+    const next = openTestReader(server);
+    await expect.poll(slots).toHaveLength(1);
+    await session.query('commit');
+    const { transactions, caughtUp } = await next;
+    await server.query('insert into film values (2)');
+    await caughtUp();
+    expect(transactions.map(changesAsText)).toEqual([['insert film ["2"]']]);
+    await server.query('truncate film');
+  });
+});
+
+describe('the position', () => {
+  test('is reached without published changes, and at once when it was reached before', async () => {
+    const { reader } = await openTestReader(server);
+    await server.query('create table other (id integer); insert into other select generate_series(1, 1000)');
+    const position = await insertPosition(server);
+    await Promise.all([reader.reach(position), reader.reach(position - 100n), reader.reach(position)]);
+    expect(reader.position).toBeGreaterThanOrEqual(position);
+    await reader.reach(position);
+    await server.query('drop table other');
+  });
+
+  test('is reached when the last record ends with its page', async () => {
+    const { reader } = await openTestReader(server);
+    const session = await openSession(server);
+    const write = async (size: number): Promise<bigint> => {
+      await session.query(`select pg_logical_emit_message(false, '', repeat('x', ${size}))`);
+      return insertPosition(server);
+    };
+    // The server may write a record of its own in between.
+    for (let attempt = 0; attempt < 100; attempt++) {
+      const before = await write(8);
+      const after = await write(8);
+      const remaining = Number(pageSize - (after % pageSize));
+      const header = Number(after - before) - 8;
+      const position = await write(remaining > header ? remaining - header : 8);
+      if (position % pageSize !== 24n) continue;
+      await reader.reach(position);
+      return;
+    }
+    expect.unreachable('no record has ended with its page');
+  });
+
+  test('is not reached after the connection was lost', async () => {
+    const { reader, failures } = await openTestReader(server);
+    const waiting = reader.reach(2n ** 60n);
+    const outcome = expect(waiting).rejects.toThrow('terminating connection due to administrator command');
+    await server.query(`select pg_terminate_backend(active_pid) from pg_replication_slots`);
+    await outcome;
+    expect(failures).toEqual([expect.any(DatabaseError)]);
+    await expect(reader.reach(0n)).rejects.toThrow(ConnectionLost);
+    await expect.poll(slots).toEqual([]);
+  });
+});
+
+describe('what prevents a reader', () => {
+  const open = (url: string, publication = 'pgway_changes'): Promise<unknown> =>
+    openChangeReader({
+      connection: parseConnectionString(url),
+      publication,
+      maxKeys: 10,
+      onTransaction: () => undefined,
+      onFailure: () => undefined,
+    });
+
+  test('a publication that does not exist', async () => {
+    await expect(open(server.connectionString, 'none"\\\'')).rejects.toThrow(
+      `the publication "none"\\'" does not exist in the database; create it with "pgway install changes"`,
+    );
+  });
+
+  test('a role without REPLICATION', async () => {
+    await server.query(`create role plain login password 'plain'`);
+    const url = new URL(server.connectionString);
+    url.username = 'plain';
+    url.password = 'plain';
+    await expect(open(url.href)).rejects.toMatchObject({ diagnostics: { code: '42501' } });
+    await server.query('alter role plain replication');
+    const reader = (await openTestReader({ connectionString: url.href, query: (sql) => server.query(sql) })).reader;
+    await reader.close();
+  });
+
+  test('no free slot', async () => {
+    for (let slot = 0; slot < 3; slot++) await openTestReader(server);
+    await expect(open(server.connectionString)).rejects.toMatchObject({ diagnostics: { code: '53400' } });
+  });
+
+  test('no server', async () => {
+    const url = new URL(server.connectionString);
+    url.port = '1';
+    await expect(open(url.href)).rejects.toThrow(/^no connection to 127.0.0.1:1: .*ECONNREFUSED/);
+  });
+});
+
+describe('an error of decoding', () => {
+  // PostgreSQL 18 goes on without the publication.
+  test.skipIf(serverVersion() >= 18)('ends the reader', async () => {
+    await server.query(`create table short (id integer primary key); create publication short for table short`);
+    const { failures } = await openTestReader(server, { publication: 'short' });
+    await server.query('drop publication short');
+    await server.query('insert into short values (1)');
+    await expect.poll(() => failures).toMatchObject([{ diagnostics: { code: '42704' } }]);
+    await expect.poll(slots).toEqual([]);
+  });
+
+  test('of the receiver of transactions ends the reader', async () => {
+    const { failures } = await openTestReader(server, {
+      onTransaction: () => {
+        throw new Error('not understood');
+      },
+    });
+    await server.query('insert into film values (100)');
+    await expect.poll(() => failures.map(({ message }) => message)).toEqual(['not understood']);
+    await expect.poll(slots).toEqual([]);
+    await server.query('truncate film');
+  });
+});
