@@ -100,9 +100,10 @@ describe('the position', () => {
   test('is not reached after the connection was lost', async () => {
     const { reader, failures } = await openTestReader(server);
     const waiting = reader.reach(2n ** 60n);
-    const outcome = expect(waiting).rejects.toThrow('terminating connection due to administrator command');
-    await server.query(`select pg_terminate_backend(active_pid) from pg_replication_slots`);
-    await outcome;
+    await Promise.all([
+      expect(waiting).rejects.toThrow('terminating connection due to administrator command'),
+      server.query(`select pg_terminate_backend(active_pid) from pg_replication_slots`),
+    ]);
     expect(failures).toEqual([expect.any(DatabaseError)]);
     await expect(reader.reach(0n)).rejects.toThrow(ConnectionLost);
     await expect.poll(slots).toEqual([]);

@@ -79,9 +79,10 @@ export class ReplicationStream {
   constructor(options: ReplicationStreamOptions) {
     this.#options = options;
     this.#maxUnhandled = Math.max(minMaxUnhandled, options.maxKeys * 2);
-    this.#collector = new TransactionCollector(options.maxKeys, (transaction, definitions) =>
-      this.#collect(transaction, definitions),
-    );
+    this.#collector = new TransactionCollector(options.maxKeys, {
+      deliver: (transaction, definitions) => this.#collect(transaction, definitions),
+      skip: (commitLsn) => this.#advance(commitLsn),
+    });
     this.#decoder = new PgoutputDecoder(this.#collector, options.keys);
   }
 
@@ -148,14 +149,18 @@ export class ReplicationStream {
   #collect(transaction: CollectedTransaction, definitions: readonly RelationDefinition[]): void {
     this.#transactions.push(transaction);
     this.#weight += transactionWeight + transaction.codes.length;
-    if (transaction.commitLsn > this.#position) this.#position = transaction.commitLsn;
+    this.#advance(transaction.commitLsn);
     for (const definition of definitions) {
       if (!this.#deliveredDefinitions.has(definition.serial)) this.#definitions.set(definition.serial, definition);
     }
   }
 
-  #handleKeepalive(position: bigint, mustReply: boolean): void {
+  #advance(position: bigint): void {
     if (position > this.#position) this.#position = position;
+  }
+
+  #handleKeepalive(position: bigint, mustReply: boolean): void {
+    this.#advance(position);
     if (mustReply) this.#connection?.sendFeedback(this.#handledPosition, false);
   }
 

@@ -89,10 +89,18 @@ class OpenTransaction {
   }
 }
 
+/** Receives what was committed, in order. */
+export interface CommitReceiver {
+  /** @param definitions those that the transaction names */
+  deliver(transaction: CollectedTransaction, definitions: readonly RelationDefinition[]): void;
+  /** A transaction has committed without a published change: PostgreSQL before 15 sends it, too. */
+  skip(commitLsn: bigint): void;
+}
+
 /** Collects the changes of transactions until they commit, with bounded memory. */
 export class TransactionCollector implements PgoutputSink {
   readonly #maxKeys: number;
-  readonly #deliver: (transaction: CollectedTransaction, definitions: readonly RelationDefinition[]) => void;
+  readonly #receiver: CommitReceiver;
   /** The definitions of committed transactions, by OID. */
   readonly #definitions = new Map<number, RelationDefinition>();
   readonly #streamed = new Map<number, OpenTransaction>();
@@ -101,12 +109,9 @@ export class TransactionCollector implements PgoutputSink {
   /** The keys of all streamed transactions. */
   #streamedKeys = 0;
 
-  constructor(
-    maxKeys: number,
-    deliver: (transaction: CollectedTransaction, definitions: readonly RelationDefinition[]) => void,
-  ) {
+  constructor(maxKeys: number, receiver: CommitReceiver) {
     this.#maxKeys = maxKeys;
-    this.#deliver = deliver;
+    this.#receiver = receiver;
   }
 
   begin(xid: number): void {
@@ -212,23 +217,22 @@ export class TransactionCollector implements PgoutputSink {
     const { segments, tooMany, touched } = transaction;
     const redefined = this.#keepDefinitions(transaction);
     const truncated = new Set(segments.flatMap((segment) => segment.truncated));
-    const definitions = new Set([...touched, ...truncated, ...redefined]);
+    const isEmpty = transaction.keys === 0 && !tooMany && truncated.size === 0 && redefined.length === 0;
+    if (isEmpty) return this.#receiver.skip(endLsn);
     const [first] = segments;
     const isOneSegment = segments.length === 1;
-    this.#deliver(
-      {
-        xid: transaction.xid,
-        commitLsn: endLsn,
-        commitTime: time,
-        codes: isOneSegment ? first!.codes : segments.flatMap(({ codes }) => codes),
-        values: isOneSegment ? first!.values : segments.flatMap(({ values }) => values),
-        tooMany,
-        relations: serials(touched),
-        truncated: serials(truncated),
-        redefined: serials(redefined),
-      },
-      [...definitions],
-    );
+    const collected = {
+      xid: transaction.xid,
+      commitLsn: endLsn,
+      commitTime: time,
+      codes: isOneSegment ? first!.codes : segments.flatMap(({ codes }) => codes),
+      values: isOneSegment ? first!.values : segments.flatMap(({ values }) => values),
+      tooMany,
+      relations: serials(touched),
+      truncated: serials(truncated),
+      redefined: serials(redefined),
+    };
+    this.#receiver.deliver(collected, [...new Set([...touched, ...truncated, ...redefined])]);
   }
 
   /** Keeps the definitions of a committed transaction. Returns those that replace a different one. */
