@@ -152,6 +152,7 @@ export type {
   CachePolicy,
   TypedClientOptions,
   Endpoint,
+  EndpointChanges,
   EndpointEvents,
   EndpointParameter,
   EventScope,

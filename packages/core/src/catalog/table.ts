@@ -63,6 +63,26 @@ export interface PageLimits {
   readonly maxLimit: number;
 }
 
+/** How PostgreSQL identifies changed rows in its log: `pg_class.relreplident`. */
+export type ReplicaIdentity = 'default' | 'nothing' | 'full' | 'index';
+
+/** A table whose changes concern the rows of a table or view: the table itself, or one whose columns the view shows. */
+export interface ChangeSource {
+  readonly schema: string;
+  readonly name: string;
+  readonly kind: RelationKind;
+  readonly unlogged: boolean;
+  /** Whether other tables inherit from it, whose rows it shows. Partitions do not count. */
+  readonly inherited: boolean;
+  readonly identity: ReplicaIdentity;
+  /** The columns of the replica identity; all columns for `full`. Empty: it has none. */
+  readonly identityColumns: readonly string[];
+  /** The columns of the primary key. Empty without one, or when it is deferrable, which no replica identity can use. */
+  readonly primaryKey: readonly string[];
+  /** The columns of the relation that show its columns unchanged, by the names of the latter. */
+  readonly shown: Readonly<Record<string, string>>;
+}
+
 /** The table operation of a routine. */
 export interface TableAccess {
   readonly operation: TableOperation;
@@ -80,4 +100,6 @@ export interface TableAccess {
   readonly dialectData?: object;
   /** Messages for constraint violations: the comments on the constraints, by `schema.table.constraint`. */
   readonly constraintMessages: Readonly<Record<string, string>>;
+  /** The tables whose changes concern its rows. Absent: unknown, as the comment has no word "changes". */
+  readonly changeSources?: readonly ChangeSource[];
 }

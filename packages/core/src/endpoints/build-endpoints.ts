@@ -10,6 +10,7 @@ import { loginOrLogout } from './annotations/login.ts';
 import { mcp } from './annotations/mcp.ts';
 import { nested } from './annotations/nested.ts';
 import { resolveLoginOrLogout } from './authentication.ts';
+import { resolveChanges } from './changes.ts';
 import { resolveAuthorization } from './authorization.ts';
 import { type RoutineIndex, indexRoutines, resolveCachePolicy, resolveInvalidations } from './cache-policy.ts';
 import { CommentTrace } from './comment/comment-trace.ts';
@@ -175,7 +176,10 @@ function checkResultType(builder: EndpointBuilder): boolean {
 }
 
 function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, known: () => RoutineIndex): Endpoint {
-  const endpoint = addMembers(builder, assembleComposed(builder, names, known));
+  const composed = assembleComposed(builder, names, known);
+  const changes = resolveChanges(builder, composed.path, names);
+  if (changes !== null) Object.assign(composed, { changes: builder.record('changes', changes) });
+  const endpoint = addMembers(builder, composed);
   reportOutsideDialect(builder);
   return endpoint;
 }

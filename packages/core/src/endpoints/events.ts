@@ -3,8 +3,9 @@ import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint, EndpointEvents, EventScope } from './endpoint.ts';
 import { infoLevel, infoPath, infoScope } from './annotations/info.ts';
 import { listen } from './annotations/listen.ts';
-import { parsePath } from './path.ts';
 import { expandRoutes } from './duplicate-routes.ts';
+import { groupBy } from './group-by.ts';
+import { resolveStreamPath } from './stream-path.ts';
 
 /** Returns the event stream that the comment configures, or null. */
 export function resolveEvents(builder: EndpointBuilder, path: string): EndpointEvents | null {
@@ -15,7 +16,11 @@ export function resolveEvents(builder: EndpointBuilder, path: string): EndpointE
     return null;
   }
   return {
-    path: streamPath(path, typeof below === 'string' ? below : level, builder),
+    path: resolveStreamPath(builder, path, {
+      setting: infoPath,
+      name: 'info_path',
+      below: typeof below === 'string' ? below : level,
+    }),
     scope: builder.get(infoScope) ?? self,
     ...(level === 'info' ? {} : { level }),
     channel: channel === null ? null : resolveChannel(builder, channel),
@@ -42,62 +47,64 @@ function warnOfUnused(builder: EndpointBuilder): void {
   }
 }
 
-/** Returns the path of the stream. It has no parameters, as an endpoint has one stream for all values. */
-function streamPath(path: string, below: string, builder: EndpointBuilder): string {
-  const literal = path.replaceAll(/\/\{[^/]*\}/g, '').replace(/\/$/, '');
-  const whole = `${literal}/${below.replace(/^\//, '')}`.replace(/(?<=.)\/$/, '');
-  const segments = parsePath(whole);
-  if (typeof segments === 'string')
-    builder.reportAt(infoPath, 'path-syntax', `info_path ${display(below)}: ${segments}`);
-  else if (segments.some(({ kind }) => kind === 'parameter')) {
-    builder.reportAt(
-      infoPath,
-      'path-syntax',
-      `info_path ${display(below)}: the path of a stream must not contain parameters`,
-    );
-  }
-  return whole;
-}
-
 /** Returns whether one comment publishes both endpoints, which may then share a stream. */
 function haveSameComment(one: Endpoint, other: Endpoint): boolean {
   return one.schema === other.schema && one.name === other.name && (one.table === null) === (other.table === null);
 }
 
-/** Excludes and reports endpoints whose stream is at the path of another endpoint, or of the stream of another routine. */
+/** A path that answers GET with a stream. */
+interface StreamRoute {
+  readonly endpoint: Endpoint;
+  readonly path: string;
+  readonly kind: 'events' | 'changes';
+}
+
+function listStreams(endpoint: Endpoint): readonly StreamRoute[] {
+  const { events, changes } = endpoint;
+  return [
+    ...(events === null ? [] : [{ endpoint, path: events.path, kind: 'events' as const }]),
+    ...(changes === undefined ? [] : [{ endpoint, path: changes.path, kind: 'changes' as const }]),
+  ];
+}
+
+/** Excludes and reports endpoints whose stream is at the path of another endpoint, or of another stream. */
 export function excludeDuplicateStreams(endpoints: readonly Endpoint[]): {
   readonly endpoints: readonly Endpoint[];
   readonly diagnostics: readonly Diagnostic[];
 } {
-  if (endpoints.every(({ events }) => events === null)) return { endpoints, diagnostics: [] };
+  const streams = endpoints.flatMap(listStreams);
+  if (streams.length === 0) return { endpoints, diagnostics: [] };
   const getRoutes = new Map<string, Endpoint>();
-  const streams = new Map<string, Endpoint[]>();
   for (const endpoint of endpoints) {
     if (endpoint.method === 'GET') for (const route of expandRoutes(endpoint.path)) getRoutes.set(route, endpoint);
-    if (endpoint.events === null) continue;
-    const group = streams.get(endpoint.events.path);
-    if (group === undefined) streams.set(endpoint.events.path, [endpoint]);
-    else group.push(endpoint);
   }
-  const rivals = new Map<Endpoint, Endpoint>();
-  for (const [path, group] of streams) {
-    for (const endpoint of group) {
-      const rival = getRoutes.get(path) ?? group.find((other) => !haveSameComment(other, endpoint));
-      if (rival !== undefined) rivals.set(endpoint, rival);
+  const rivals = new Map<Endpoint, Diagnostic>();
+  for (const [path, group] of groupBy(streams, (stream) => stream.path)) {
+    for (const stream of group) {
+      const rival = getRoutes.get(path) ?? group.find((other) => !canShare(stream, other))?.endpoint;
+      if (rival !== undefined) rivals.set(stream.endpoint, reportDuplicate(stream, rival));
     }
   }
   return {
     endpoints: endpoints.filter((endpoint) => !rivals.has(endpoint)),
-    diagnostics: [...rivals].map(([endpoint, rival]) => reportDuplicate(endpoint, rival)),
+    diagnostics: [...rivals.values()],
   };
 }
 
-function reportDuplicate({ id, events }: Endpoint, rival: Endpoint): Diagnostic {
+/** Endpoints of one comment have one stream of events. */
+function canShare(stream: StreamRoute, other: StreamRoute): boolean {
+  if (stream === other) return true;
+  return stream.kind === 'events' && other.kind === 'events' && haveSameComment(stream.endpoint, other.endpoint);
+}
+
+function reportDuplicate({ endpoint, path, kind }: StreamRoute, rival: Endpoint): Diagnostic {
+  const owner = rival === endpoint ? 'its other stream' : rival.id;
+  const [what, annotation] = kind === 'events' ? ['event stream', 'info_path'] : ['stream of changes', 'changes_path'];
   return {
     severity: 'error',
     code: 'duplicate-route',
-    routine: id,
+    routine: endpoint.id,
     line: null,
-    message: `the event stream ${display(events!.path)} is also the path of ${rival.id}, so the endpoint is not published; set another info_path`,
+    message: `the ${what} ${display(path)} is also the path of ${owner}, so the endpoint is not published; set another ${annotation}`,
   };
 }

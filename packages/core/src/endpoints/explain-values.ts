@@ -3,6 +3,7 @@ import type { ExplainedText } from './comment/value-annotation.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint } from './endpoint.ts';
 import { fromDefault, fromOption, fromRoutine, type Origin } from './origin.ts';
+import { tableLabel } from './table-diagnostics.ts';
 
 /** A value of an endpoint, and where it comes from. */
 export interface ValueExplanation extends Origin {
@@ -22,6 +23,7 @@ const composed: readonly ExplainedMember[] = [
   { member: 'authorization', name: 'authorization', show: showAccess },
   { member: 'requestHeaders', name: 'requestHeaders', show: ({ requestHeaders }) => requestHeaders.mode },
   { member: 'cache', name: 'cache', show: showCache },
+  { member: 'changes', name: 'changes', show: showChanges },
 ];
 
 const explained: readonly ExplainedMember[] = [
@@ -40,9 +42,11 @@ export function explainValues(
   endpoint: Endpoint,
   built: Endpoint,
 ): readonly ValueExplanation[] {
-  return explained.map(({ member, name, show }) => {
+  return explained.flatMap(({ member, name, show }) => {
     const value = show(endpoint);
-    return { name, value, ...(show(built) === value ? origins!.get(member)! : byHook) };
+    const origin = show(built) === value ? origins!.get(member) : byHook;
+    // Few endpoints have streams: without one, none is mentioned.
+    return origin === undefined ? [] : [{ name, value, ...origin }];
   });
 }
 
@@ -74,6 +78,18 @@ export function explainPlans(
 function showAccess({ authorization: { required, roles }, basicAuthentication }: Endpoint): string {
   const needs = [...(basicAuthentication === null ? [] : ['HTTP Basic']), ...(required ? [roles.join(', ')] : [])];
   return needs.length === 0 ? 'anonymous' : needs.map((need) => need || 'signed in').join(', ');
+}
+
+function showChanges({ changes }: Endpoint): string {
+  if (changes === undefined) return 'none';
+  const { path, operations, relation, key, old, by, byAddress, gapOn } = changes;
+  return [
+    `${operations.join(', ')} of ${tableLabel(relation)} by ${key.map(({ shown }) => shown).join(', ')} at ${path}`,
+    ...(old ? ['with the old row'] : []),
+    ...(by === null ? [] : [`where ${by.column} is the claim ${by.claim}`]),
+    ...(byAddress ? ['by address'] : []),
+    ...(gapOn.length === 0 ? [] : [`gap on ${gapOn.map(tableLabel).join(', ')}`]),
+  ].join('; ');
 }
 
 function showCache({ cache, parameters }: Endpoint): string {

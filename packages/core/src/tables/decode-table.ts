@@ -14,7 +14,7 @@ import {
 import { parseConstraintComment } from '../catalog/constraint-comment.ts';
 import { quoteIdentifier } from '../catalog/quote.ts';
 import type { TypeFacts } from '../catalog/type-facts.ts';
-import type { Comparison, TypeOperators, RelationKind, TableColumn } from '../catalog/table.ts';
+import type { ChangeSource, Comparison, RelationKind, TableColumn, TypeOperators } from '../catalog/table.ts';
 import type { TypeLookup } from '../catalog/type-lookup.ts';
 
 /** A table or view of the catalog. */
@@ -32,6 +32,8 @@ export interface Table {
   readonly counted: { readonly update: boolean; readonly delete: boolean };
   readonly columns: readonly TableColumn[];
   readonly constraintMessages: Readonly<Record<string, string>>;
+  /** The tables whose changes concern its rows; null: the comment does not ask for them. */
+  readonly changeSources: readonly ChangeSource[] | null;
 }
 
 /** OIDs of the types with a default operator class: B-tree for `ordered`, hash for `equal`. */
@@ -47,6 +49,8 @@ const kinds = {
   v: 'view',
   m: 'materialized view',
 } as const;
+
+const replicaIdentities = { d: 'default', n: 'nothing', f: 'full', i: 'index' } as const;
 
 const identities = { '': null, a: 'always', d: 'byDefault' } as const;
 
@@ -81,8 +85,29 @@ export function decodeTable(facts: JsonObject, context: DecodeContext): Table {
     }),
     columns: readArray(facts, 'columns', (where, value) => decodeColumn(toJsonObject(where, value), context)),
     constraintMessages: Object.freeze(Object.fromEntries(messages.filter(([, message]) => message !== ''))),
+    changeSources: readArrayOrNull(facts, 'changes', decodeChangeSource),
   });
 }
+
+function decodeChangeSource(where: string, value: unknown): ChangeSource {
+  const facts = toJsonObject(where, value);
+  const names = (member: string): readonly string[] =>
+    readArrayOrNull(facts, member, (_, name) => String(name)) ?? noNames;
+  const { members: shown } = toJsonObject(`${where}.shown`, facts.members['shown']);
+  return Object.freeze({
+    schema: readText(facts, 'schema'),
+    name: readText(facts, 'name'),
+    kind: readCode(facts, 'kind', kinds),
+    unlogged: readBoolean(facts, 'unlogged'),
+    inherited: readBoolean(facts, 'inherited'),
+    identity: readCode(facts, 'identity', replicaIdentities),
+    identityColumns: names('identityColumns'),
+    primaryKey: names('primaryKey'),
+    shown: Object.freeze(Object.fromEntries(Object.entries(shown).map(([column, name]) => [column, String(name)]))),
+  });
+}
+
+const noNames: readonly string[] = Object.freeze([]);
 
 export function decodeComparableTypes(facts: JsonObject): ComparableTypes {
   const oids = (member: string): ReadonlySet<number> => new Set(readArray(facts, member, (_, value) => Number(value)));

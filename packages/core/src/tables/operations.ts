@@ -128,7 +128,7 @@ function returnsRows(operation: TableOperation): boolean {
 /** Describes an operation on a table as a routine. The columns are its parameters, all of them optional. */
 export function toRoutine(table: Table, operation: TableOperation, options: ResolvedCrudOptions): Routine {
   const { method, title, tags, acceptsColumn } = operationDefinitions[operation];
-  const { columns, constraintMessages } = table;
+  const { columns, constraintMessages, changeSources } = table;
   const displayName = `${displayIdentifier(table.schema)}.${displayIdentifier(table.name)}`;
   return Object.freeze({
     kind: table.kind,
@@ -147,6 +147,7 @@ export function toRoutine(table: Table, operation: TableOperation, options: Reso
       requiresRow:
         !options.allowMissingRow && (operation === 'update' || operation === 'delete') && table.counted[operation],
       constraintMessages,
+      ...(changeSources === null ? {} : { changeSources }),
     },
     parameters: columns.filter(acceptsColumn).map(toParameter),
     outputs: [],

@@ -1,5 +1,6 @@
 import { filterCondition, filterParameters } from '../catalog/filters.sql.ts';
 import { reachedTypes, typeRows } from '../catalog/types.sql.ts';
+import { changeSourcesSql } from './change-sources.sql.ts';
 import { viewEntriesSql } from './view-entries.sql.ts';
 
 /** Maps columns of an automatically updatable view to columns of the relation it selects from. */
@@ -206,7 +207,7 @@ export const tablesSql: string = `with recursive listed as (
       left join pg_catalog.pg_attrdef own_default on own_default.adrelid = a.attrelid and own_default.adnum = a.attnum
       left join pg_catalog.pg_attrdef base_default on base_default.adrelid = base.attrelid and base_default.adnum = base.attnum
     group by listed.oid
-), ${reachedTypes}
+), ${changeSourcesSql}, ${reachedTypes}
   ${typeRows}
 union all
   select 'comparable', pg_catalog.json_build_object(
@@ -256,13 +257,15 @@ union all
     'arbiter', coalesce(k.arbiter, false),
     'counted', case when listed.relkind = 'f' then 0 else ${countedEvents('listed.oid')} end,
     'columns', coalesce(columns.list, '[]'),
-    'constraints', messages.list
+    'constraints', messages.list,
+    'changes', change_sources.list
   )::text
   from listed
     left join unreachable u on u.oid = listed.oid
     left join keys k on k.relation = listed.oid
     left join columns on columns.relation = listed.oid
     left join messages on messages.relation = listed.oid
+    left join change_sources on change_sources.relation = listed.oid
     left join pg_catalog.pg_description d
       on d.objoid = listed.oid and d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objsubid = 0`;
 
@@ -294,6 +297,10 @@ union all
  * - `columns`: array of objects with `name`, `type` (OID), `display` (null, or the type with its modifiers), `notNull`,
  *   `default`, `defaultExpression` (null or SQL), `identity` (`pg_attribute.attidentity`), `generated`, `writable`, `key`
  * - `constraints`: array of objects with `schema`, `table`, `name` and `comment` of the constraints with a comment, or null
+ * - `changes`: null, or, for the annotation `changes`, an array of the tables whose columns the relation shows (a table: itself), with
+ *   `schema`, `name`, `kind`, `unlogged`, `inherited` (by tables that are not partitions), `identity` (`pg_class.relreplident`),
+ *   `identityColumns` (of the replica identity, or null), `primaryKey` (its columns unless it is deferrable, or null) and `shown`, an object
+ *   with the name of the column of the relation for each column of the table that it shows unchanged
  */
 export function customTablesSql(query: string): string {
   return `select custom.kind, custom.facts from (select ${filterParameters}) as filters, (

@@ -22,7 +22,7 @@ info_scope info_events_scope info_streaming_scope sse_scope sse_events_scope · 
 tags tag for · enabled · disabled · internal internal_only
 tsclient · tsclient_events · tsclient_parse_url · tsclient_parse_request · tsclient_status_code · plan_cache_mode · connection_reset
 consistency
-listing · allow_unfiltered_delete · listen · invalidates · retry_strategy retry_strategy_name retry · rate_limit rate_limiter rate_limiter_policy rate_limiter_policy_name · idempotent
+listing · allow_unfiltered_delete · listen · changes · changes_path · invalidates · retry_strategy retry_strategy_name retry · rate_limit rate_limiter rate_limiter_policy rate_limiter_policy_name · idempotent
 mcp · mcp_name · mcp_title · mcp_hints`;
 
 const sets = (words: readonly string[]): string => [...words].toSorted().join(' ');
@@ -115,7 +115,13 @@ test.each(effects)('%j is reported with logAnnotationSetInfo', (line, ...expecte
 
 test('no word that works is missing among those lines', () => {
   const shown = new Set(effects.map(([line]) => findAnnotation(line.split(/[\s:]/)[0]!)));
-  // A `for` line sets nothing, a response header is not a keyword, and two words are for tables.
+  // A `for` line sets nothing, a response header is not a keyword, and four words are for tables.
   const missing = annotations.filter((word) => !shown.has(word) && word.names[0] !== undefined);
-  expect(missing.map(({ names }) => names[0])).toEqual(['tags', 'listing', 'allow_unfiltered_delete']);
+  expect(missing.map(({ names }) => names[0])).toEqual([
+    'tags',
+    'changes',
+    'changes_path',
+    'listing',
+    'allow_unfiltered_delete',
+  ]);
 });

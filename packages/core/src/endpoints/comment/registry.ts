@@ -11,6 +11,7 @@ import {
 import { bodyParameterName } from '../annotations/body-parameter-name.ts';
 import { bufferRows } from '../annotations/buffer-rows.ts';
 import { cached, cacheExpiresIn, invalidates } from '../annotations/cache.ts';
+import { changes, changesPath } from '../annotations/changes.ts';
 import { columnNames, newLine, raw, separator } from '../annotations/raw.ts';
 import { commandTimeout } from '../annotations/command-timeout.ts';
 import { connectionName, connectionReset } from '../annotations/connection.ts';
@@ -105,6 +106,8 @@ const all = [
   infoLevel,
   infoScope,
   listen,
+  changes,
+  changesPath,
   listing,
   allowUnfilteredDelete,
   tsclient,

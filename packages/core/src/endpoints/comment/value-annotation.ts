@@ -62,6 +62,7 @@ export type ComposedMember =
   | 'authorization'
   | 'loginOrLogout'
   | 'events'
+  | 'changes'
   | 'tags'
   | 'upload'
   | 'cache'
