@@ -1,0 +1,396 @@
+import { randomBytes } from 'node:crypto';
+import { Problem } from '../http/problem.ts';
+import type {
+  ChangeFeed,
+  ChangeGapReason,
+  ChangeListener,
+  ChangeRequest,
+  ChangeStatistics,
+  ChangeSubscription,
+} from '../ports/changes.ts';
+import { clientShare, type Database } from '../postgres/port.ts';
+import type { ChangeReader } from '../postgres/replication/change-reader.ts';
+import type { CommittedTransaction } from '../postgres/replication/committed-transaction.ts';
+import { StatementCache } from '../postgres/statement-cache.ts';
+import { ChangeGroup, groupKey, GroupMember } from './change-group.ts';
+import { isIdOf } from './change-id.ts';
+import { Cut } from './cut.ts';
+import { deliverCut } from './deliver-cut.ts';
+import type { LookupContext } from './group-lookup.ts';
+import { collectChanges, type CutChanges } from './key-changes.ts';
+import { PendingTransactions } from './pending-transactions.ts';
+import { GroupJoins } from './group-joins.ts';
+import { Limiter } from './limiter.ts';
+import { type ChangeEngineState, LogSource, type OpenReader } from './log-source.ts';
+import { ReplayLog, type ReplayLimits } from './replay-log.ts';
+import { readWatchedTable, type WatchedTable } from './watched-table.ts';
+
+export interface ChangeEngineOptions {
+  readonly openReader: OpenReader;
+  readonly publication: string;
+  /** Connections for snapshots, which stay in transactions. */
+  readonly holders: Database;
+  /** Connections for lookups: those of calls. */
+  readonly lookups: Database;
+  /** The major version. */
+  readonly serverVersion: number;
+  /** Milliseconds between the begins of two cuts, at least. */
+  readonly windowMs: number;
+  /** Milliseconds that a cut may take. */
+  readonly maxAgeMs: number;
+  readonly lookupTimeoutMs: number;
+  /** Changed keys of a transaction, and of those that wait for a cut. */
+  readonly maxKeys: number;
+  readonly replay: ReplayLimits;
+  readonly report: (state: ChangeEngineState) => void;
+  /** A query does not fit the database any more. */
+  readonly onStale: () => void;
+}
+
+/** Milliseconds between cuts without changes: the oldest snapshot holds back VACUUM. */
+const renewalMs = 1_000;
+/** Groups without subscribers that are kept for those that come back. */
+const maxEmptyGroups = 200;
+const retryAfter: readonly string[] = ['retry-after', '5'];
+
+/** Reads row changes: takes snapshots, looks changed keys up in them for each group, and sends the differences. */
+export class ChangeEngine implements ChangeFeed {
+  readonly #options: ChangeEngineOptions;
+  readonly #server = randomBytes(4).toString('hex');
+  readonly #groups = new Map<string, ChangeGroup>();
+  readonly #tables = new Map<string, WatchedTable>();
+  readonly #pending: PendingTransactions;
+  readonly #log: ReplayLog;
+  readonly #limiter: Limiter;
+  readonly #joins: GroupJoins;
+  readonly #context: LookupContext;
+  readonly #watchers = new Set<(tables: ReadonlySet<string> | null) => void>();
+  readonly #source: LogSource;
+  /** The snapshot that the groups have the state of; null before the first cut. */
+  #current: Cut | null = null;
+  #cutting: Promise<void> | null = null;
+  #mustCut = false;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  #failedCuts = 0;
+  readonly #counts = { cuts: 0, lookups: 0, deliveries: 0, gaps: {} as Partial<Record<ChangeGapReason, number>> };
+
+  constructor(options: ChangeEngineOptions) {
+    this.#options = options;
+    this.#source = new LogSource(options.openReader, {
+      onTransaction: (transaction) => this.#receive(transaction),
+      onOpened: () => this.#wake(),
+      onLost: () => this.#lose(),
+      report: options.report,
+    });
+    this.#log = new ReplayLog(options.replay);
+    this.#limiter = new Limiter(Math.max(2, clientShare(options.lookups.size)));
+    this.#pending = new PendingTransactions(options.maxKeys * 4);
+    this.#context = {
+      runner: options.lookups,
+      statements: new StatementCache(),
+      timeout: options.lookupTimeoutMs,
+      maxBytes: options.replay.bytes,
+    };
+    this.#joins = new GroupJoins(this.#context, {
+      server: this.#server,
+      limiter: this.#limiter,
+      ended: (group, reason) => this.#endGroup(group, reason),
+      deliveries: (count) => void (this.#counts.deliveries += count),
+      gaps: (reason, receivers) => this.#countGaps(reason, receivers),
+      wake: () => this.#wake(),
+    });
+  }
+
+  /** Begins to read the log, and reads it again after each failure, until it is closed. */
+  start(): void {
+    this.#source.start();
+  }
+
+  async subscribe(request: ChangeRequest, listener: ChangeListener): Promise<ChangeSubscription> {
+    this.#assertOpen();
+    await this.#watch(request);
+    this.#assertOpen();
+    const key = groupKey(request);
+    let group = this.#groups.get(key);
+    const member = new GroupMember(listener, request.snapshot);
+    const { lastEventId } = request;
+    const missed = group === undefined || lastEventId === null ? null : this.#messagesAfter(group, lastEventId);
+    if (group === undefined) {
+      group = new ChangeGroup(key, request, this.#log);
+      this.#groups.set(key, group);
+    }
+    group.request = { ...request, lastEventId: null };
+    group.emptySince = null;
+    const subscription = this.#createSubscription(group, member);
+    if (missed !== null) {
+      group.members.add(member);
+      for (const message of missed) member.send(message);
+      return subscription;
+    }
+    if (lastEventId !== null) {
+      const reason = isIdOf(this.#server, lastEventId) ? 'too-long-away' : 'other-instance';
+      this.#countGaps(reason, 1);
+      listener.message({ kind: 'gap', id: lastEventId, reason });
+    }
+    if (group.isActive && !group.isBusy && member.snapshot === null && this.#current !== null) {
+      group.members.add(member);
+      member.send({ kind: 'begin', id: subscription.lastId });
+      return subscription;
+    }
+    const joined = this.#joins.add(group, member, lastEventId !== null);
+    this.#wake();
+    await joined;
+    return subscription;
+  }
+
+  watchTables(listener: (tables: ReadonlySet<string> | null) => void): () => void {
+    this.#watchers.add(listener);
+    return () => void this.#watchers.delete(listener);
+  }
+
+  statistics(): ChangeStatistics {
+    const [{ reader }, current] = [this.#source, this.#current];
+    const lag = reader === null || current === null ? null : Number(reader.position - current.insertLsn);
+    return {
+      isOpen: reader !== null,
+      lagBytes: lag === null ? null : Math.max(0, lag),
+      cutAgeMs: current === null ? null : performance.now() - current.takenAt,
+      subscribers: [...this.#groups.values()].reduce((sum, { members }) => sum + members.size, 0),
+      groups: this.#groups.size,
+      ...this.#counts,
+      gaps: { ...this.#counts.gaps },
+    };
+  }
+
+  async close(): Promise<void> {
+    const closed = this.#source.close();
+    clearTimeout(this.#timer);
+    for (const group of this.#groups.values()) this.#endGroup(group, 'closing');
+    this.#joins.fail(new Problem('changes-unavailable', { headers: retryAfter }));
+    await closed;
+    await this.#cutting;
+    this.#dropCurrent();
+  }
+
+  #assertOpen(): void {
+    if (this.#source.reader !== null && !this.#source.isClosed) return;
+    throw new Problem('changes-unavailable', { headers: retryAfter, cause: this.#source.unavailable });
+  }
+
+  /** @throws Problem for a table whose changes are not published */
+  async #watch({ query: { relation } }: ChangeRequest): Promise<void> {
+    const key = JSON.stringify([relation.schema, relation.name]);
+    if (this.#tables.has(key)) return;
+    const { holders, publication } = this.#options;
+    const table = await readWatchedTable(holders, relation, publication);
+    if (table === null || !table.isPublished) {
+      const name = `${relation.schema}.${relation.name}`;
+      throw new Problem('changes-unavailable', {
+        detail: `The publication "${publication}" does not have the table "${name}"; run pgway install changes ${name}.`,
+        headers: retryAfter,
+      });
+    }
+    this.#tables.set(key, table);
+  }
+
+  #messagesAfter(group: ChangeGroup, lastEventId: string): ReturnType<ChangeGroup['after']> {
+    if (!group.isActive || group.isBusy || !isIdOf(this.#server, lastEventId)) return null;
+    this.#advance(group);
+    return group.after(lastEventId);
+  }
+
+  /** A group without changes has the state of the latest cut. */
+  #advance(group: ChangeGroup): void {
+    if (this.#current === null || !group.isActive || group.isBusy) return;
+    group.lastId = this.#joins.idOf(group, this.#current);
+  }
+
+  #createSubscription(group: ChangeGroup, member: GroupMember): ChangeSubscription {
+    const advance = (): void => this.#advance(group);
+    return {
+      get lastId() {
+        advance();
+        return group.lastId;
+      },
+      cancel: () => {
+        this.#joins.cancel(member);
+        group.members.delete(member);
+        if (group.members.size === 0 && !group.isEnded) group.emptySince ??= performance.now();
+      },
+    };
+  }
+
+  #endGroup(group: ChangeGroup, reason: 'forbidden' | 'schema-changed' | 'closing'): void {
+    if (this.#groups.get(group.key) === group) this.#groups.delete(group.key);
+    if (reason === 'schema-changed') this.#tables.clear();
+    group.end(reason);
+    if (reason === 'schema-changed') this.#options.onStale();
+  }
+
+  /** Transactions are missing: groups begin again when the log is read again. */
+  async #lose(): Promise<void> {
+    await this.#cutting;
+    this.#pending.clear();
+    this.#tables.clear();
+    this.#restart('connection-lost');
+    for (const watcher of this.#watchers) watcher(null);
+  }
+
+  /** All groups begin again at the next cut, and learn that changes may be missing. */
+  #restart(reason: ChangeGapReason): void {
+    for (const group of this.#groups.values()) if (group.isActive) this.#joins.addGap(group, reason);
+    this.#dropCurrent();
+  }
+
+  #dropCurrent(): void {
+    this.#current?.release();
+    this.#current = null;
+  }
+
+  #receive(transaction: CommittedTransaction): void {
+    this.#pending.add(transaction);
+    if (this.#watchers.size > 0 || this.#groups.size > 0) this.#wake();
+  }
+
+  /** Starts a cut as soon as the last one has ended and the window has passed. */
+  #wake(delay = Math.max(0, this.#startedAt + this.#options.windowMs - performance.now())): void {
+    this.#mustCut = true;
+    if (this.#cutting !== null || this.#source.reader === null || this.#source.isClosed) return;
+    clearTimeout(this.#timer);
+    const start = (): void => {
+      if (this.#cutting !== null || this.#source.reader === null || this.#source.isClosed) return;
+      this.#cutting = this.#cut().finally(() => {
+        this.#cutting = null;
+        if (this.#mustCut) this.#wake();
+        else this.#scheduleRenewal();
+      });
+    };
+    if (delay === 0) start();
+    else this.#timer = setTimeout(start, delay).unref();
+  }
+
+  #scheduleRenewal(): void {
+    clearTimeout(this.#timer);
+    if (this.#groups.size === 0 && this.#pending.isEmpty) return this.#dropCurrent();
+    this.#timer = setTimeout(() => this.#wake(0), renewalMs).unref();
+  }
+
+  async #cut(): Promise<void> {
+    this.#mustCut = false;
+    this.#startedAt = performance.now();
+    this.#removeEmptyGroups();
+    const reader = this.#source.reader!;
+    const joining = this.#joins.begin();
+    let cut: Cut | null = null;
+    let hasTaken = false;
+    try {
+      cut = await this.#takeCut(reader);
+      hasTaken = true;
+      const included = this.#pending.take(cut.visibility);
+      const changes = collectChanges(included);
+      this.#notifyWatchers(changes);
+      const previous = this.#current;
+      if (previous !== null) await this.#deliver(changes, previous, cut);
+      this.#current = cut;
+      previous?.release();
+      this.#counts.cuts++;
+      if (this.#failedCuts > 0) this.#options.report({ unavailable: null });
+      this.#failedCuts = 0;
+      await this.#joins.complete(joining, cut);
+    } catch (error) {
+      if (this.#current !== cut) cut?.release();
+      this.#joins.restore(joining);
+      if (hasTaken) this.#restart('lookup-failed');
+      this.#handleFailedCut(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  /** Takes a snapshot, and waits until the reader has everything that it shows. */
+  async #takeCut(reader: ChangeReader): Promise<Cut> {
+    const { holders, serverVersion, maxAgeMs } = this.#options;
+    const cut = await Cut.take(holders, serverVersion, maxAgeMs);
+    try {
+      if (cut.flushLsn < cut.insertLsn) await flushLog(holders, serverVersion, maxAgeMs);
+      await within(maxAgeMs, reader.reach(cut.insertLsn));
+      return cut;
+    } catch (error) {
+      cut.release();
+      throw error;
+    }
+  }
+
+  async #deliver(changes: CutChanges, previous: Cut, cut: Cut): Promise<void> {
+    await deliverCut(
+      { changes, previous, cut },
+      {
+        groups: [...this.#groups.values()],
+        tables: this.#tables,
+        context: this.#context,
+        server: this.#server,
+        limiter: this.#limiter,
+        onLookups: (count) => void (this.#counts.lookups += count),
+        onDeliveries: (count) => void (this.#counts.deliveries += count),
+        onRestart: (group, reason) => {
+          this.#joins.addGap(group, reason);
+          this.#wake();
+        },
+        onEnd: (group, reason) => this.#endGroup(group, reason),
+      },
+    );
+  }
+
+  /** The transactions of a failed cut are part of none: after a while, the groups learn that changes are missing. */
+  #handleFailedCut(error: Error): void {
+    this.#failedCuts++;
+    const age = this.#current === null ? 0 : performance.now() - this.#current.takenAt;
+    if (age > this.#options.maxAgeMs) this.#restart('connection-lost');
+    if (this.#failedCuts === 1) this.#options.report({ unavailable: error });
+    this.#mustCut = true;
+    this.#startedAt = performance.now() + Math.min(1_000, 20 * 2 ** this.#failedCuts) - this.#options.windowMs;
+  }
+
+  #notifyWatchers(changes: CutChanges): void {
+    if (this.#watchers.size === 0 || changes.size === 0) return;
+    const names = new Set([...changes.keys()].map((key) => (JSON.parse(key) as [string, string]).join('.')));
+    for (const watcher of this.#watchers) watcher(names);
+  }
+
+  #countGaps(reason: ChangeGapReason, receivers: number): void {
+    this.#counts.gaps[reason] = (this.#counts.gaps[reason] ?? 0) + receivers;
+  }
+
+  /** A group is kept for a while after its last subscriber has left. */
+  #removeEmptyGroups(): void {
+    const oldest = performance.now() - this.#log.ageMs;
+    const empty = [...this.#groups.values()].filter(({ emptySince }) => emptySince !== null);
+    const surplus = empty.length - maxEmptyGroups;
+    for (const [index, group] of empty.entries())
+      if (index < surplus || group.emptySince! < oldest) {
+        this.#log.remove(group);
+        this.#groups.delete(group.key);
+      }
+    this.#log.evict();
+  }
+}
+
+/** Makes PostgreSQL flush its log, which transactions with `synchronous_commit = off` leave to a later moment. */
+async function flushLog(database: Database, serverVersion: number, timeout: number): Promise<void> {
+  const sql =
+    serverVersion >= 17
+      ? `select pg_catalog.pg_logical_emit_message(false, 'pgway', '', true)`
+      : `select pg_catalog.set_config('synchronous_commit', 'local', true), pg_catalog.pg_logical_emit_message(true, 'pgway', '')`;
+  await database.query(sql, [], { timeout });
+}
+
+async function within<Result>(ms: number, promise: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`the log was not read within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

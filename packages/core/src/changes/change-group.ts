@@ -1,0 +1,127 @@
+import type {
+  ChangeEnd,
+  ChangeGapReason,
+  ChangeListener,
+  ChangeMessage,
+  ChangeRequest,
+  RowChange,
+} from '../ports/changes.ts';
+import { tableKey } from './key-changes.ts';
+import type { ReplayLog } from './replay-log.ts';
+
+/** A subscriber of a group. Messages wait while the rows of its snapshot are read. */
+export class GroupMember {
+  readonly listener: ChangeListener;
+  readonly snapshot: ChangeRequest['snapshot'];
+  /** Null: messages are delivered at once. */
+  #waiting: ChangeMessage[] | null = null;
+
+  constructor(listener: ChangeListener, snapshot: ChangeRequest['snapshot']) {
+    this.listener = listener;
+    this.snapshot = snapshot;
+  }
+
+  /** Holds messages back until `deliver` has brought the rows of the snapshot. */
+  hold(): void {
+    this.#waiting ??= [];
+  }
+
+  send(message: ChangeMessage): void {
+    if (this.#waiting === null) this.listener.message(message);
+    else this.#waiting.push(message);
+  }
+
+  /** Sends a message before those that wait, and these after it. */
+  release(message: ChangeMessage | null): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = null;
+    if (message !== null) this.listener.message(message);
+    for (const next of waiting) this.listener.message(next);
+  }
+}
+
+/** Subscriptions that share lookups and events: those of one query and one identity. */
+export class ChangeGroup {
+  readonly key: string;
+  /** The table, as `tableKey` returns it. */
+  readonly table: string;
+  readonly gapOn: ReadonlySet<string>;
+  /** With the settings of the newest subscriber. */
+  request: ChangeRequest;
+  readonly members: Set<GroupMember> = new Set();
+  /** The last id that the group has passed. */
+  lastId = '';
+  /** Ids before it may have events that are not kept. */
+  floor = '';
+  /** Whether the group is part of the latest cut. */
+  isActive = false;
+  /** Whether a lookup of an earlier cut still runs. */
+  isBusy = false;
+  /** Why the group missed changes of later cuts while it was busy; null: it did not. */
+  missed: ChangeGapReason | null = null;
+  /** The time at which the last subscriber left, by `performance.now()`; null: there are some. */
+  emptySince: number | null = null;
+  isEnded = false;
+  readonly #log: ReplayLog;
+
+  constructor(key: string, request: ChangeRequest, log: ReplayLog) {
+    this.key = key;
+    this.request = request;
+    this.table = tableKey(request.query.relation);
+    this.gapOn = new Set(request.gapOn.map(tableKey));
+    this.#log = log;
+  }
+
+  /** Begins at a cut: events before it are not kept. */
+  begin(id: string): void {
+    this.isActive = true;
+    this.lastId = id;
+    this.floor = id;
+  }
+
+  /** Sends a message to all members, and keeps it for those that come back. Returns the number of deliveries. */
+  publish(message: ChangeMessage): number {
+    this.lastId = message.id;
+    this.#log.add(this, message);
+    for (const member of this.members) member.send(message);
+    return this.members.size;
+  }
+
+  /** Returns what follows an id; null: something of it is not kept. */
+  after(id: string): readonly ChangeMessage[] | null {
+    if (id < this.floor || id > this.lastId) return null;
+    const messages = this.#log.messagesOf(this).filter((message) => message.id > id);
+    return messages.map((message) => (message.kind === 'changes' ? changesAfter(message, id) : message));
+  }
+
+  gap(id: string, reason: ChangeGapReason): number {
+    return this.publish({ kind: 'gap', id, reason });
+  }
+
+  end(reason: ChangeEnd): void {
+    this.isEnded = true;
+    this.#log.remove(this);
+    const members = [...this.members];
+    this.members.clear();
+    for (const member of members) {
+      member.release(null);
+      member.listener.ended(reason);
+    }
+  }
+}
+
+/** A client may have got a part of the events of a cut. */
+function changesAfter(message: ChangeMessage & { readonly kind: 'changes' }, id: string): ChangeMessage {
+  const changes: readonly RowChange[] = message.changes.filter((change) => change.id > id);
+  return changes.length === message.changes.length ? message : { ...message, changes };
+}
+
+/**
+ * Returns what equal subscriptions share. Settings are not part of it, as those of two tokens of one caller differ: the key of the identity
+ * is.
+ */
+export function groupKey({ query, identity, operations, withOld, withUnchanged, route, gapOn }: ChangeRequest): string {
+  const { relation, keyColumns, sql, values } = query;
+  const shape = [relation.schema, relation.name, keyColumns, sql, values];
+  return JSON.stringify([shape, identity.role ?? null, identity.key, operations, withOld, withUnchanged, route, gapOn]);
+}

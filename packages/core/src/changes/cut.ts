@@ -1,0 +1,75 @@
+import { normalizeLsn } from '../postgres/wal-position.ts';
+import type { Database, Transaction } from '../postgres/port.ts';
+import { createTextRowSink } from '../postgres/query.ts';
+import { parseSnapshot, type SnapshotVisibility } from './snapshot-visibility.ts';
+
+/** An exported snapshot of the database, which other transactions can read while it is held. */
+export class Cut {
+  /** The identifier for SET TRANSACTION SNAPSHOT. */
+  readonly snapshot: string;
+  readonly visibility: SnapshotVisibility;
+  /** The insert position of the log after the snapshot: everything that the snapshot shows is before it. */
+  readonly insertLsn: bigint;
+  /** Everything before this position is flushed, so that a walsender can send it. */
+  readonly flushLsn: bigint;
+  /** `<timeline>-<insert position>`, in hexadecimal digits of fixed length. */
+  readonly position: string;
+  /** By `performance.now()`. */
+  readonly takenAt: number;
+  readonly #transaction: Transaction;
+  #uses = 1;
+
+  private constructor(transaction: Transaction, row: readonly (string | null)[], takenAt: number) {
+    const [snapshot, visibility, insertLsn, flushLsn, timeline] = row;
+    this.#transaction = transaction;
+    this.snapshot = snapshot!;
+    this.visibility = parseSnapshot(visibility!);
+    this.insertLsn = parseLsn(insertLsn!);
+    this.flushLsn = parseLsn(flushLsn!);
+    this.position = `${timeline!}-${normalizeLsn(insertLsn!)}`;
+    this.takenAt = takenAt;
+  }
+
+  /** Takes a snapshot on a connection that stays in its transaction until the last use has ended. */
+  static async take(holders: Database, serverVersion: number, timeout: number): Promise<Cut> {
+    const rows = createTextRowSink();
+    const takenAt = performance.now();
+    const transaction = await holders.begin({
+      settings: {
+        statement: { name: '', sql: snapshotSql(serverVersion) },
+        values: [],
+        rows,
+      },
+      restoreSettings: null,
+      role: undefined,
+      isolation: 'repeatable read',
+      altersSession: false,
+      timeout,
+    });
+    return new Cut(transaction, rows.rows[0]!, takenAt);
+  }
+
+  /** Keeps the snapshot until one more `release`. */
+  use(): void {
+    this.#uses++;
+  }
+
+  /** Ends the snapshot with its last use. Transactions that read it keep it. */
+  release(): void {
+    if (--this.#uses === 0) void this.#transaction.rollback();
+  }
+}
+
+/** The timeouts of the server would end a transaction that waits. */
+function snapshotSql(serverVersion: number): string {
+  const timeouts = ['idle_in_transaction_session_timeout', ...(serverVersion >= 17 ? ['transaction_timeout'] : [])];
+  const settings = timeouts.map((name) => `, pg_catalog.set_config('${name}', '0', true)`).join('');
+  return `select pg_catalog.pg_export_snapshot(), pg_catalog.pg_current_snapshot()::pg_catalog.text,
+  pg_catalog.pg_current_wal_insert_lsn(), pg_catalog.pg_current_wal_flush_lsn(),
+  pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_flush_lsn()), 1, 8)${settings}`;
+}
+
+/** Parses a `pg_lsn` such as `16/B374D848`. */
+export function parseLsn(text: string): bigint {
+  return BigInt(`0x${normalizeLsn(text)}`);
+}

@@ -1,0 +1,166 @@
+import type { ChangeEnd, ChangeGapReason, ChangeMessage } from '../ports/changes.ts';
+import type { ChangeGroup } from './change-group.ts';
+import { formatChangeId, numberAfter } from './change-id.ts';
+import type { Cut } from './cut.ts';
+import { CutKeys } from './cut-keys.ts';
+import type { UnnumberedChange } from './differences.ts';
+import {
+  createLookupPair,
+  type LookupContext,
+  type LookupPair,
+  type LookupResult,
+  runPair,
+  toResult,
+} from './group-lookup.ts';
+import type { CutChanges } from './key-changes.ts';
+import type { Limiter } from './limiter.ts';
+import { shareLookups } from './shared-lookups.ts';
+import type { WatchedTable } from './watched-table.ts';
+
+/** The changes between two cuts. */
+export interface CutInterval {
+  readonly changes: CutChanges;
+  readonly previous: Cut;
+  readonly cut: Cut;
+}
+
+export interface DeliveryOptions {
+  readonly groups: readonly ChangeGroup[];
+  readonly tables: ReadonlyMap<string, WatchedTable>;
+  readonly context: LookupContext;
+  readonly limiter: Limiter;
+  readonly server: string;
+  onLookups(count: number): void;
+  onDeliveries(count: number): void;
+  /** The group begins again at the next cut, and its subscribers get a gap. */
+  onRestart(group: ChangeGroup, reason: ChangeGapReason): void;
+  onEnd(group: ChangeGroup, reason: ChangeEnd & ('forbidden' | 'schema-changed')): void;
+}
+
+/** Milliseconds that a cut waits for a slow group. It goes on alone, and misses the cuts until its end. */
+const graceMs = 500;
+
+/** Looks up what has changed for each group, and sends it. Resolves when both cuts are not needed any more. */
+export async function deliverCut(interval: CutInterval, options: DeliveryOptions): Promise<void> {
+  const pairs = selectPairs(interval, options);
+  if (pairs.length === 0) return;
+  options.onLookups(pairs.length);
+  const { context, limiter } = options;
+  const { previous, cut } = interval;
+  const imports: Promise<void>[] = [];
+  const alone = (pair: LookupPair): Promise<void> => {
+    const started = limiter.enter().then((leave) => {
+      const running = runPair(pair, previous, cut, context);
+      void running.result.then(leave);
+      return running;
+    });
+    imports.push(started.then(({ imported }) => imported));
+    return started.then(({ result }) => result).then((result) => finish(pair, result, interval, options));
+  };
+  const { single, shared } = shareLookups(pairs);
+  const results = [
+    ...single.map(alone),
+    ...shared.map(async (bundle) => {
+      const leave = await limiter.enter();
+      const hasSucceeded = await bundle.run(previous, cut, context).finally(leave);
+      if (!hasSucceeded) await Promise.all(bundle.pairs.map((pair) => alone(again(pair, context))));
+      else for (const pair of bundle.pairs) finish(pair, toResult(pair), interval, options);
+    }),
+  ];
+  await within(graceMs, Promise.all(results));
+  await Promise.all([...imports, ...(shared.length === 0 ? [] : results.slice(single.length))]);
+}
+
+/** The rows of an attempt that has failed are incomplete. */
+function again({ group, keys, after }: LookupPair, context: LookupContext): LookupPair {
+  return createLookupPair(group, keys, after !== null, context);
+}
+
+function selectPairs({ changes }: CutInterval, options: DeliveryOptions): readonly LookupPair[] {
+  const pairs: LookupPair[] = [];
+  const keysOfTables = new Map<string, CutKeys>();
+  for (const group of options.groups) {
+    if (!group.isActive) continue;
+    const table = changes.get(group.table);
+    const watched = options.tables.get(group.table);
+    const reason = findGap(group, changes);
+    if (reason !== null) {
+      restart(group, reason, options);
+      continue;
+    }
+    if (table === undefined) continue;
+    if (watched === undefined) {
+      restart(group, 'schema-changed', options);
+      continue;
+    }
+    let keys = keysOfTables.get(group.table);
+    if (keys === undefined) keysOfTables.set(group.table, (keys = new CutKeys(table, watched)));
+    const { query, route } = group.request;
+    const selected = keys.select(query.keyColumns, route);
+    if (selected === null) options.onEnd(group, 'schema-changed');
+    else if (selected.length > 0 || table.truncated !== null) {
+      if (group.isBusy) group.missed = 'lookup-timeout';
+      else pairs.push(createPair(group, selected, table.truncated !== null, options.context));
+    }
+  }
+  return pairs;
+}
+
+function createPair(...input: Parameters<typeof createLookupPair>): LookupPair {
+  const pair = createLookupPair(...input);
+  pair.group.isBusy = true;
+  return pair;
+}
+
+function findGap(group: ChangeGroup, changes: CutChanges): ChangeGapReason | null {
+  const table = changes.get(group.table);
+  if (table?.isRedefined === true) return 'schema-changed';
+  if (table?.tooMany === true) return 'too-many-changes';
+  for (const related of group.gapOn) if (changes.has(related)) return 'related-change';
+  return null;
+}
+
+function restart(group: ChangeGroup, reason: ChangeGapReason, options: DeliveryOptions): void {
+  if (group.isBusy) group.missed = reason;
+  else options.onRestart(group, reason);
+}
+
+function finish(pair: LookupPair, result: LookupResult, interval: CutInterval, options: DeliveryOptions): void {
+  const { group } = pair;
+  const { missed } = group;
+  group.isBusy = false;
+  group.missed = null;
+  if (group.isEnded) return;
+  if (result.kind === 'end') return options.onEnd(group, result.reason);
+  if (result.kind === 'gap') return options.onRestart(group, result.reason);
+  const truncated = interval.changes.get(group.table)?.truncated ?? null;
+  const changes = truncated === null ? result.changes : [truncation(truncated), ...result.changes];
+  const message = numberChanges(group, changes, interval.cut, options.server);
+  if (message !== null) options.onDeliveries(group.publish(message) * changes.length);
+  if (missed !== null) options.onRestart(group, missed);
+}
+
+function truncation(commitTimestamp: string): UnnumberedChange {
+  return { operation: 'truncate', commitTimestamp, record: null, old: null };
+}
+
+function numberChanges(
+  group: ChangeGroup,
+  changes: readonly UnnumberedChange[],
+  { position }: Cut,
+  server: string,
+): ChangeMessage | null {
+  if (changes.length === 0) return null;
+  const first = numberAfter(group.lastId, position);
+  const numbered = changes.map((change, index) => ({ id: formatChangeId(position, first + index, server), ...change }));
+  return { kind: 'changes', id: numbered.at(-1)!.id, changes: numbered };
+}
+
+async function within(ms: number, promise: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}

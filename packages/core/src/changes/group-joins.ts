@@ -1,0 +1,222 @@
+import type { ChangeEnd, ChangeGapReason, ChangeRequest } from '../ports/changes.ts';
+import type { ChangeGroup, GroupMember } from './change-group.ts';
+import { formatChangeId, numberAfter } from './change-id.ts';
+import type { Cut } from './cut.ts';
+import { GroupLookup, type LookupContext, toFailure } from './group-lookup.ts';
+import type { Limiter } from './limiter.ts';
+import { Problem } from '../http/problem.ts';
+import { runLookups } from './lookup.ts';
+import { RowCollector } from './row-collector.ts';
+
+/** A subscriber that begins at the next cut. */
+interface Join {
+  readonly group: ChangeGroup;
+  readonly member: GroupMember;
+  /** Whether a gap precedes its rows. */
+  readonly isReset: boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** What begins at a cut. */
+export interface JoinBatch {
+  readonly joins: readonly Join[];
+  /** Groups that begin again after a gap. */
+  readonly gaps: ReadonlyMap<ChangeGroup, ChangeGapReason>;
+}
+
+export interface JoinOptions {
+  readonly server: string;
+  readonly limiter: Limiter;
+  ended(group: ChangeGroup, reason: ChangeEnd): void;
+  deliveries(count: number): void;
+  gaps(reason: ChangeGapReason, receivers: number): void;
+  /** Another cut is necessary. */
+  wake(): void;
+}
+
+/** Subscribers that begin at one cut. The rest waits for the next one. */
+const maxJoins = 1_000;
+
+type Snapshot = NonNullable<ChangeRequest['snapshot']>;
+
+/** Lets subscribers begin at a cut, with the rows of its snapshot if they ask for them. */
+export class GroupJoins {
+  readonly #context: LookupContext;
+  readonly #options: JoinOptions;
+  #joins: Join[] = [];
+  #gaps = new Map<ChangeGroup, ChangeGapReason>();
+
+  constructor(context: LookupContext, options: JoinOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  /** Resolves when the member is part of a cut. */
+  add(group: ChangeGroup, member: GroupMember, isReset: boolean): Promise<void> {
+    return new Promise((resolve, reject) => this.#joins.push({ group, member, isReset, resolve, reject }));
+  }
+
+  addGap(group: ChangeGroup, reason: ChangeGapReason): void {
+    group.isActive = false;
+    if (!this.#gaps.has(group)) this.#gaps.set(group, reason);
+  }
+
+  cancel(member: GroupMember): void {
+    const index = this.#joins.findIndex((join) => join.member === member);
+    if (index === -1) return;
+    const [join] = this.#joins.splice(index, 1);
+    join!.reject(new Error('the subscription was cancelled'));
+  }
+
+  fail(error: Error): void {
+    for (const { reject } of this.#joins.splice(0)) reject(error);
+  }
+
+  /** Takes what begins at a cut that is taken afterwards. */
+  begin(): JoinBatch {
+    const joins = this.#joins.splice(0, maxJoins);
+    const gaps = this.#gaps;
+    this.#gaps = new Map();
+    return { joins, gaps };
+  }
+
+  /** Keeps what could not begin for the next cut. */
+  restore({ joins, gaps }: JoinBatch): void {
+    this.#joins.unshift(...joins);
+    for (const [group, reason] of gaps) if (!group.isEnded) this.#gaps.set(group, reason);
+  }
+
+  /** Returns the id of the state of a group in a cut, after the events that it has got already. */
+  idOf({ lastId }: Pick<ChangeGroup, 'lastId'>, { position }: Cut): string {
+    const id = formatChangeId(position, 0, this.#options.server);
+    return lastId > id ? lastId : id;
+  }
+
+  /** Begins with a cut. Resolves when it is not needed any more. */
+  async complete({ joins, gaps }: JoinBatch, cut: Cut): Promise<void> {
+    const imports: Promise<void>[] = [];
+    for (const [group, reason] of gaps) if (!group.isEnded) imports.push(...this.#restart(group, reason, cut));
+    const byGroup = new Map<ChangeGroup, Join[]>();
+    for (const join of joins) byGroup.set(join.group, [...(byGroup.get(join.group) ?? []), join]);
+    for (const [group, own] of byGroup) {
+      // The group has the state of an earlier cut.
+      if (group.isBusy) this.#joins.push(...own);
+      else imports.push(...this.#joinGroup(group, own, cut));
+    }
+    if (this.#joins.length > 0 || this.#gaps.size > 0) this.#options.wake();
+    await Promise.all(imports);
+  }
+
+  #restart(group: ChangeGroup, reason: ChangeGapReason, cut: Cut): readonly Promise<void>[] {
+    const { server } = this.#options;
+    group.isActive = true;
+    const id = formatChangeId(cut.position, numberAfter(group.lastId, cut.position), server);
+    this.#options.gaps(reason, group.gap(id, reason));
+    return this.#readSnapshots(group, [...group.members], { cut, isReset: true, failed: () => undefined });
+  }
+
+  #joinGroup(group: ChangeGroup, joins: readonly Join[], cut: Cut): readonly Promise<void>[] {
+    const isNew = !group.isActive;
+    if (isNew) group.begin(this.idOf(group, cut));
+    group.lastId = this.idOf(group, cut);
+    const { lastId: id } = group;
+    let error: Error | null = null;
+    const fail = (cause: Error): void => {
+      error ??= cause;
+      for (const { member, reject } of joins) {
+        group.members.delete(member);
+        reject(cause);
+      }
+      if (isNew) this.#options.ended(group, 'forbidden');
+    };
+    for (const { member } of joins) {
+      member.hold();
+      group.members.add(member);
+    }
+    const begin = ({ member, resolve }: Join): void => {
+      if (error !== null || !group.members.has(member)) return;
+      if (member.snapshot === null) member.release({ kind: 'begin', id });
+      resolve();
+    };
+    // PostgreSQL decides whether the caller may select, and whether the values fit their columns.
+    const probe = isNew
+      ? [this.#read(new GroupLookup(group, [], this.#context).lookup, cut, fail, () => joins.forEach(begin))]
+      : [];
+    if (!isNew) joins.forEach(begin);
+    const members = joins.map(({ member }) => member);
+    return [...probe, ...this.#readSnapshots(group, members, { cut, isReset: false, failed: fail, resets: joins })];
+  }
+
+  /** Reads the rows of each different snapshot once. */
+  #readSnapshots(
+    group: ChangeGroup,
+    members: readonly GroupMember[],
+    {
+      cut,
+      isReset,
+      failed,
+      resets = [],
+    }: {
+      readonly cut: Cut;
+      readonly isReset: boolean;
+      readonly failed: (error: Error) => void;
+      readonly resets?: readonly Join[];
+    },
+  ): readonly Promise<void>[] {
+    const bySnapshot = new Map<string, { readonly snapshot: Snapshot; readonly members: GroupMember[] }>();
+    for (const member of members) {
+      const { snapshot } = member;
+      if (snapshot === null) continue;
+      member.hold();
+      const key = JSON.stringify([snapshot.sql, snapshot.values]);
+      const known = bySnapshot.get(key);
+      if (known === undefined) bySnapshot.set(key, { snapshot, members: [member] });
+      else known.members.push(member);
+    }
+    const { lastId: id } = group;
+    const { query, identity } = group.request;
+    const resetting = new Set(resets.flatMap((join) => (join.isReset ? [join.member] : [])));
+    return [...bySnapshot.values()].map(({ snapshot, members: own }) => {
+      const { sql, values } = snapshot;
+      const { statements, maxBytes } = this.#context;
+      const collector = new RowCollector(query, false, maxBytes);
+      const statement = statements.getOrCreate(sql, () => ({ name: '', sql }));
+      const lookup = { identity, statement, values, rows: collector, altersSession: query.altersSession };
+      const fail = (error: Error): void => {
+        failed(error);
+        for (const member of own) {
+          member.release(null);
+          if (group.members.delete(member)) member.listener.ended('closing');
+        }
+        const result = toFailure(error);
+        if (result.kind === 'end') this.#options.ended(group, result.reason);
+      };
+      return this.#read(lookup, cut, fail, () => {
+        if (collector.isTooLarge || collector.error !== null) return fail(collector.error ?? tooLarge());
+        const rows = [...collector.take().values()].map(({ record }) => record);
+        const messages = [false, true].map((reset) => ({ kind: 'rows', id, rows, isReset: reset }) as const);
+        for (const member of own) member.release(messages[isReset || resetting.has(member) ? 1 : 0]!);
+        this.#options.deliveries(own.length * rows.length);
+      });
+    });
+  }
+
+  /** Resolves when the cut is not needed any more. */
+  #read(lookup: GroupLookup['lookup'], cut: Cut, failed: (error: Error) => void, done: () => void): Promise<void> {
+    const { runner, timeout } = this.#context;
+    return this.#options.limiter.enter().then((leave) => {
+      const running = runLookups(runner, cut, [lookup], timeout);
+      void running.done
+        .then(done, (error: unknown) => failed(error instanceof Error ? error : new Error(String(error))))
+        .finally(leave);
+      return running.imported;
+    });
+  }
+}
+
+function tooLarge(): Problem {
+  return new Problem('changes-unavailable', {
+    detail: 'The rows are too large for a snapshot; request fewer with a filter or a limit.',
+  });
+}

@@ -1,0 +1,144 @@
+import type { ChangeGapReason } from '../ports/changes.ts';
+import { CallTimeout, DatabaseError, type Runner } from '../postgres/port.ts';
+import type { StatementCache } from '../postgres/statement-cache.ts';
+import type { ChangeGroup } from './change-group.ts';
+import type { Cut } from './cut.ts';
+import { listDifferences, type UnnumberedChange } from './differences.ts';
+import type { ChangedKey } from './key-changes.ts';
+import { type Lookup, lookupValues, runLookups } from './lookup.ts';
+import { type CollectedRow, RowCollector } from './row-collector.ts';
+
+/** What a lookup needs besides its group. */
+export interface LookupContext {
+  readonly runner: Runner;
+  readonly statements: StatementCache;
+  /** Milliseconds. */
+  readonly timeout: number;
+  /** Bytes of the rows of a group in one cut. */
+  readonly maxBytes: number;
+}
+
+/** The result of a group for one cut. */
+export type LookupResult =
+  | { readonly kind: 'changes'; readonly changes: readonly UnnumberedChange[] }
+  | { readonly kind: 'gap'; readonly reason: ChangeGapReason }
+  /** PostgreSQL refuses the caller, or the query does not fit the database. */
+  | { readonly kind: 'end'; readonly reason: 'forbidden' | 'schema-changed' };
+
+/** The lookup of one group in one snapshot. */
+export class GroupLookup {
+  readonly group: ChangeGroup;
+  readonly collector: RowCollector;
+  readonly lookup: Lookup;
+  readonly #keys: readonly ChangedKey[];
+
+  constructor(group: ChangeGroup, keys: readonly ChangedKey[], { statements, maxBytes }: LookupContext) {
+    const { query, identity } = group.request;
+    const { sql, altersSession } = query;
+    this.group = group;
+    this.#keys = keys;
+    this.collector = new RowCollector(query, true, maxBytes);
+    this.lookup = {
+      identity,
+      statement: statements.getOrCreate(sql, () => ({ name: '', sql })),
+      values: lookupValues(
+        query,
+        keys.map(({ key }) => key),
+      ),
+      rows: this.collector,
+      altersSession,
+    };
+  }
+
+  /** Returns the rows by their key. @throws the error of a writer */
+  rows(): ReadonlyMap<ChangedKey, CollectedRow> {
+    if (this.collector.error !== null) throw this.collector.error;
+    const rows = new Map<ChangedKey, CollectedRow>();
+    for (const [number, row] of this.collector.take()) rows.set(this.#keys[number - 1]!, row);
+    return rows;
+  }
+}
+
+/** The lookups of a group in both snapshots. Null: no key has to be looked up there. */
+export interface LookupPair {
+  readonly group: ChangeGroup;
+  readonly keys: readonly ChangedKey[];
+  readonly before: GroupLookup | null;
+  readonly after: GroupLookup | null;
+}
+
+/** @param mustRead whether the later snapshot is read without keys, too: PostgreSQL decides whether the caller may select */
+export function createLookupPair(
+  group: ChangeGroup,
+  keys: readonly ChangedKey[],
+  mustRead: boolean,
+  context: LookupContext,
+): LookupPair {
+  const before = keys.filter(({ isNew }) => !isNew);
+  const after = keys.filter(({ isGone }) => !isGone);
+  return {
+    group,
+    keys,
+    before: before.length === 0 ? null : new GroupLookup(group, before, context),
+    after: after.length === 0 && !mustRead ? null : new GroupLookup(group, after, context),
+  };
+}
+
+/** The lookups of a group that run. */
+export interface RunningPair {
+  /** Resolves when both snapshots are read, so that the cuts may end. */
+  readonly imported: Promise<void>;
+  readonly result: Promise<LookupResult>;
+  cancel(): void;
+}
+
+export function runPair(pair: LookupPair, previous: Cut, cut: Cut, { runner, timeout }: LookupContext): RunningPair {
+  const { before, after } = pair;
+  const running = [
+    ...(before === null ? [] : [runLookups(runner, previous, [before.lookup], timeout)]),
+    ...(after === null ? [] : [runLookups(runner, cut, [after.lookup], timeout)]),
+  ];
+  return {
+    imported: Promise.all(running.map(({ imported }) => imported)).then(() => undefined),
+    result: Promise.all(running.map(({ done }) => done)).then(
+      () => toResult(pair),
+      (error: unknown) => toFailure(error),
+    ),
+    cancel: () => {
+      for (const lookups of running) lookups.cancel();
+    },
+  };
+}
+
+/** Compares the rows of both snapshots when they are read. */
+export function toResult({ group, keys, before, after }: LookupPair): LookupResult {
+  if (before?.collector.isTooLarge === true || after?.collector.isTooLarge === true)
+    return { kind: 'gap', reason: 'too-many-changes' };
+  try {
+    const [old, rows] = [before?.rows() ?? new Map(), after?.rows() ?? new Map()];
+    return { kind: 'changes', changes: listDifferences(keys, old, rows, group.request) };
+  } catch (error) {
+    return toFailure(error);
+  }
+}
+
+/** Privileges (class 42501), and tables, columns or functions that do not exist any more. */
+const ends: Readonly<Record<string, 'forbidden' | 'schema-changed'>> = {
+  '42501': 'forbidden',
+  '42P01': 'schema-changed',
+  '42703': 'schema-changed',
+  '42704': 'schema-changed',
+  '42804': 'schema-changed',
+  '42883': 'schema-changed',
+  '3F000': 'schema-changed',
+};
+
+export function toFailure(error: unknown): LookupResult {
+  if (error instanceof CallTimeout) return { kind: 'gap', reason: 'lookup-timeout' };
+  if (!(error instanceof DatabaseError)) return { kind: 'gap', reason: 'lookup-failed' };
+  const { code } = error.diagnostics;
+  // A snapshot that is gone has the code of an object that does not exist.
+  const reason = error.step < 0 ? undefined : error.label === 'settings' ? 'forbidden' : ends[code];
+  if (reason !== undefined) return { kind: 'end', reason };
+  return { kind: 'gap', reason: code === '57014' ? 'lookup-timeout' : 'lookup-failed' };
+}

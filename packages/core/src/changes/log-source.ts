@@ -1,0 +1,106 @@
+import type { ChangeReader } from '../postgres/replication/change-reader.ts';
+import type { CommittedTransaction } from '../postgres/replication/committed-transaction.ts';
+
+export interface ChangeReaderEvents {
+  onTransaction(transaction: CommittedTransaction): void;
+  onFailure(error: Error): void;
+}
+
+export type OpenReader = (events: ChangeReaderEvents, signal: AbortSignal) => Promise<ChangeReader>;
+
+/** What the engine reports: the log is read, or is not read for a reason. */
+export type ChangeEngineState = { readonly unavailable: Error | null };
+
+export interface LogEvents {
+  onTransaction(transaction: CommittedTransaction): void;
+  onOpened(): void;
+  /** The reader has failed: transactions are missing. Resolves when nothing of it is in use. */
+  onLost(): Promise<void>;
+  report(state: ChangeEngineState): void;
+}
+
+const maxBackOffMs = 30_000;
+
+/** Reads the log, and opens it again after each failure. */
+export class LogSource {
+  readonly #open: OpenReader;
+  readonly #events: LogEvents;
+  readonly #abort = new AbortController();
+  #running: Promise<void> | null = null;
+  /** Null while the log is not read. */
+  reader: ChangeReader | null = null;
+  /** Why it is not read. */
+  unavailable: Error = new Error('the log is not open yet');
+
+  constructor(open: OpenReader, events: LogEvents) {
+    this.#open = open;
+    this.#events = events;
+  }
+
+  get isClosed(): boolean {
+    return this.#abort.signal.aborted;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort(new Error('the gateway is closing'));
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#abort;
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        await this.#read();
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#setUnavailable(error instanceof Error ? error : new Error(String(error)));
+      }
+      await sleep(Math.min(maxBackOffMs, 500 * 2 ** failures), signal);
+    }
+  }
+
+  /** Reads until the reader fails. @throws the error of an attempt to open it */
+  async #read(): Promise<void> {
+    const { signal } = this.#abort;
+    let fail: (error: Error) => void = () => undefined;
+    const failed = new Promise<Error>((resolve) => (fail = resolve));
+    const onTransaction = (transaction: CommittedTransaction): void => this.#events.onTransaction(transaction);
+    const reader = await this.#open({ onTransaction, onFailure: fail }, signal);
+    this.reader = reader;
+    this.#events.report({ unavailable: null });
+    signal.addEventListener('abort', () => fail(new Error('the gateway is closing')), { once: true });
+    if (signal.aborted) fail(new Error('the gateway is closing'));
+    this.#events.onOpened();
+    const error = await failed;
+    this.reader = null;
+    this.#setUnavailable(error);
+    await reader.close().catch(() => undefined);
+    await this.#events.onLost();
+  }
+
+  #setUnavailable(error: Error): void {
+    this.unavailable = error;
+    if (!this.isClosed) this.#events.report({ unavailable: error });
+  }
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(resolve, ms);
+    timer.unref();
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}
