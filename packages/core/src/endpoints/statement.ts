@@ -225,14 +225,26 @@ export function buildSelectList({ result, raw }: Pick<Endpoint, 'result' | 'raw'
  * Wraps a query whose columns are those of the endpoint's result, where PostgreSQL has to convert values to JSON or a composite
  * column is returned as its fields. Any other query stays as it is.
  */
-export function convertQuery({ result, raw }: Pick<Endpoint, 'result' | 'raw'>, sql: string): string {
+export function convertQuery(endpoint: Pick<Endpoint, 'result' | 'raw'>, sql: string): string {
+  const parts = convertParts(endpoint, sql);
+  return parts === null ? sql : `with ${parts.query} ${parts.select}`;
+}
+
+/** Returns a query of WITH with the rows of `sql`, and the query that converts them; null when no column has to be converted. */
+export function convertParts(
+  { result, raw }: Pick<Endpoint, 'result' | 'raw'>,
+  sql: string,
+): { readonly query: string; readonly select: string } | null {
   const columns = 'columns' in result ? result.columns : 'column' in result ? [result.column] : [];
   const isText = raw !== null || (result.kind === 'value' && result.media === 'text');
   if (isText || columns.every(({ type, parentColumn }) => type.json !== 'converted' && parentColumn === undefined))
-    return sql;
+    return null;
   const list = columns.map((column) => asJson(column, reference('"q"', column)));
   // The line break ends a comment of the query's last line.
-  return `with "q" (${resultNames(columns).join(', ')}) as (${sql}\n) select ${list.join(', ')} from "q"`;
+  return {
+    query: `"q" (${resultNames(columns).join(', ')}) as (${sql}\n)`,
+    select: `select ${list.join(', ')} from "q"`,
+  };
 }
 
 /**

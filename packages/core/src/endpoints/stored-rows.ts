@@ -15,11 +15,12 @@ export interface RowStorage {
 /**
  * Returns a query that runs the call of a function and saves its rows, each value in PostgreSQL's text format. The id of the stored response
  * is the parameter after those of the call.
+ * @param mainStart where the main query begins in the call, behind queries of WITH; 0 without them
  * @param parameters the number of the parameters of the call
  */
 export function buildStoringStatement(
   endpoint: Endpoint,
-  { call, parameters }: { readonly call: string; readonly parameters: number },
+  { call, mainStart, parameters }: { readonly call: string; readonly mainStart: number; readonly parameters: number },
   { save, maxBytes }: RowStorage,
 ): string {
   const names = resultColumnTypes(endpoint).map((_, index) => `"c${index + 1}"`);
@@ -29,7 +30,9 @@ export function buildStoringStatement(
       `case when pg_catalog.num_nulls(${name}) operator(pg_catalog.=) 0 then pg_catalog.format('%s', ${name}) end`,
   );
   // The condition without columns is evaluated once. `case` reads the sizes before it collects the rows.
-  return `with "call"${names.length === 0 ? '' : ` (${names.join(', ')})`} as materialized (${call}
+  // A query of WITH that changes data must not be nested.
+  const before = mainStart === 0 ? 'with' : `${call.slice(0, mainStart)},`;
+  return `${before} "call"${names.length === 0 ? '' : ` (${names.join(', ')})`} as materialized (${call.slice(mainStart)}
 ), "stored" ("v") as materialized (
   select pg_catalog.array_to_json(array[${texts.join(', ')}]::pg_catalog.text[])::pg_catalog.text from "call"
 )

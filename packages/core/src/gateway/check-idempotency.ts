@@ -20,20 +20,23 @@ export async function checkIdempotency(
     endpoints.flatMap(({ idempotency, connection }) => (idempotency === undefined ? [] : [connection])),
   );
   if (names.size === 0) return { endpoints, diagnostics: [] };
-  const building = new Set(sources.flatMap(({ name, buildQuery }) => (buildQuery === undefined ? [] : [name])));
+  const building = new Map(
+    sources.flatMap((source) => (source.buildQuery === undefined ? [] : [[source.name, source]])),
+  );
   const checks = [...names].map(async (name) => {
     const database = name === null ? connections.main : connections.named.get(name)!;
     return [name, await findStoreFault(database, options.idempotency.schema)] as const;
   });
   const storeFaults = new Map(await Promise.all(checks));
   const diagnostics: Diagnostic[] = [];
-  const usable = endpoints.filter(({ idempotency, connection, source, id }) => {
+  const usable = endpoints.filter((endpoint) => {
+    const { idempotency, connection, source, id } = endpoint;
     if (idempotency === undefined) return true;
-    const fault = building.has(source)
-      ? 'its statement is built for each request; only calls of functions and procedures can have idempotency keys'
-      : options.connectionProvider === null
+    const ofStore =
+      options.connectionProvider === null
         ? storeFaults.get(connection)!
         : 'connections of a connectionProvider may be in a transaction that continues after the call; remove the line';
+    const fault = findSourceFault(building.get(source), endpoint) ?? ofStore;
     if (fault === null) return true;
     diagnostics.push({
       severity: 'error',
@@ -45,6 +48,12 @@ export async function checkIdempotency(
     return false;
   });
   return { endpoints: usable, diagnostics };
+}
+
+function findSourceFault(source: EndpointSource | undefined, endpoint: Endpoint): string | null {
+  if (source === undefined) return null;
+  if (source.findIdempotencyFault !== undefined) return source.findIdempotencyFault(endpoint);
+  return 'its statement is built for each request; only calls of functions, procedures and SQL files can have idempotency keys';
 }
 
 /** Returns why keys cannot be stored in the database, and what to do; null when they can. */

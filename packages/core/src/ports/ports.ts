@@ -213,6 +213,8 @@ export type ValueSource = Pick<EndpointParameter, 'name' | 'key'> & {
 export interface QueryStatement {
   /** The text, or a function that makes it, called for a new `statementKey`. */
   readonly sql: string | (() => string);
+  /** Returns where the main query begins in `sql`, behind the queries of WITH. Absent: `sql` can be a query of WITH as a whole. */
+  readonly mainStart?: () => number;
   /**
    * Identifies the text among the statements of the endpoint: statements with one key are prepared once. The number of prepared
    * statements is bounded. Absent: the statement is not prepared.
@@ -270,6 +272,11 @@ export interface QuerySource {
   readonly readsTables?: boolean;
   /** The dialect of requests and responses of its endpoints. Absent: parameters and result. */
   readonly dialect?: Dialect;
+  /**
+   * Returns why requests of an endpoint cannot have an idempotency key, and what to do; null when they can: its last statement is the same
+   * for all requests. Absent: no endpoint can have keys.
+   */
+  findIdempotencyFault?(endpoint: Endpoint): string | null;
   /** Called at each load with the endpoints of the source that are published, before their first request. */
   endpointsLoaded(endpoints: readonly Endpoint[]): void;
 }

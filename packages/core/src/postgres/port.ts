@@ -29,6 +29,8 @@ export interface Statement {
   readonly columns?: readonly (readonly number[] | null)[];
   /** The names of the result columns; absent: any. Checked when the statement is prepared. */
   readonly columnNames?: readonly string[];
+  /** Where the main query begins in `sql`, behind the queries of WITH. Absent: `sql` can be a query of WITH as a whole. */
+  readonly mainStart?: number;
   /** Absent: the routine that the name resolves to is called. */
   readonly guard?: RoutineGuard;
   /** Which parameters have values in the binary format, such as the bytes of a `bytea`; absent: none. */

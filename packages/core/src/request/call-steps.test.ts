@@ -32,7 +32,7 @@ const plain: StepOptions = {
 };
 
 const settings = [['request.user', 'ann']] as const;
-const guard = { step: step('claim'), settings: step('save-settings'), isOfReplay: false };
+const guard = { steps: [step('claim')], settings: step('save-settings'), isOfReplay: false };
 
 function labels(of: ExecutableCall, run: Partial<Run> = {}, options: Partial<StepOptions> = {}): readonly string[] {
   return buildSteps(of, { ...plainRun, ...run }, { ...plain, ...options }).map(({ label }) => label);
@@ -70,7 +70,7 @@ test('a call with everything has its steps in this order', () => {
 });
 
 test('a stored response is sent when the privileges of the statement have been checked', () => {
-  const check = { step: step('explain'), settings: null, isOfReplay: true };
+  const check = { steps: [step('explain')], settings: null, isOfReplay: true };
   expect(labels(call({ settings }), { guard: check })).toEqual(['settings', 'privileges', 'statement']);
 });
 

@@ -143,9 +143,9 @@ function stepsBefore(
   guard: CallGuard | null,
   headerRow: RowSink | null,
 ): readonly LabelledStep[] {
-  if (headerQuery === null && earlier === undefined) return guard === null ? none : [guardStep(guard)];
+  if (headerQuery === null && earlier === undefined) return guard === null ? none : guardSteps(guard);
   return [
-    ...(guard === null ? none : [guardStep(guard)]),
+    ...(guard === null ? none : guardSteps(guard)),
     ...(earlier ?? []).map(earlierStep),
     ...(headerQuery === null ? none : [headerStep(headerQuery, headerRow!)]),
   ];
@@ -162,8 +162,8 @@ function earlierStep({ statement, arguments: values }: BoundStatement, index: nu
   return { statement, values, label: earlierLabel(index) };
 }
 
-function guardStep({ step, isOfReplay }: CallGuard): LabelledStep {
-  return labelled(step, isOfReplay ? 'privileges' : 'claim');
+function guardSteps({ steps, isOfReplay }: CallGuard): readonly LabelledStep[] {
+  return steps.map((step) => labelled(step, isOfReplay ? 'privileges' : 'claim'));
 }
 
 function responseSettingsStep(guard: CallGuard | null, rows: RowSink): LabelledStep {

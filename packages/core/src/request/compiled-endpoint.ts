@@ -257,13 +257,16 @@ export class CompiledEndpoint {
 
   /** Returns the statement of a custom query; without a `statementKey`, it is for one call only. */
   customStatement(
-    { sql, statementKey }: Pick<QueryStatement, 'sql' | 'statementKey'>,
+    { sql, statementKey, mainStart }: Pick<QueryStatement, 'sql' | 'statementKey' | 'mainStart'>,
     columns: Statement['columns'],
   ): Statement {
     const text = typeof sql === 'string' ? (): string => sql : sql;
     return statementKey === undefined
       ? { name: '', sql: text(), ...withColumns(columns) }
-      : this.#getOrCreate(statementKey, columns, text);
+      : (this.#statements ??= new StatementCache()).getOrCreate(statementKey, () => ({
+          ...this.#create(text(), columns, null),
+          ...(mainStart === undefined ? {} : { mainStart: mainStart() }),
+        }));
   }
 
   /** The columns that a statement of this endpoint must return. */

@@ -1,7 +1,7 @@
 import { quoteIdentifier, quoteLiteral } from '../catalog/quote.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import type { NamedType } from '../endpoints/named-type.ts';
-import { convertQuery } from '../endpoints/statement.ts';
+import { convertParts } from '../endpoints/statement.ts';
 import type { Query, QueryBuilder, QueryInput, QueryStatement } from '../ports/ports.ts';
 import type { Value } from '../postgres/port.ts';
 import type { ParsedStatement } from './parse-file.ts';
@@ -9,18 +9,23 @@ import type { PreparedFile } from './prepare-files.ts';
 import { isOneResult, listMembers } from './results.ts';
 
 /** Returns the builder of the queries of an endpoint. The texts of its statements are made for the first request. */
-export function createFileQuery({ file: { parsed }, rows, onlyReads }: PreparedFile, endpoint: Endpoint): QueryBuilder {
+export function createFileQuery({ file: { parsed }, rows }: PreparedFile, endpoint: Endpoint): QueryBuilder {
   const { statements } = parsed;
   const bindings = statements.map((statement) => createBinding(statement, parsed.parameters));
   const last = statements.length - 1;
+  // Of the endpoint: the same file may have other types in the database of another tenant.
+  const isReadOnly = endpoint.volatility !== 'volatile';
   if (isOneResult(parsed)) {
-    const sql = (): string => wholeQuery(statements[last]!, endpoint);
+    const parts = (): QueryParts => wholeQuery(statements[last]!, endpoint);
+    const sql = (): string => parts().prefix + parts().main;
+    const mainStart = (): number => parts().prefix.length;
     const bind = bindings[last]!;
-    if (last === 0) return (input) => ({ sql, statementKey: 'file', isReadOnly: onlyReads, ...bind(input) });
+    if (last === 0) return (input) => ({ sql, mainStart, statementKey: 'file', isReadOnly, ...bind(input) });
     return (input) => ({
       sql,
+      mainStart,
       statementKey: 'file',
-      isReadOnly: onlyReads,
+      isReadOnly,
       ...bind(input),
       earlier: statements
         .slice(0, -1)
@@ -42,7 +47,7 @@ export function createFileQuery({ file: { parsed }, rows, onlyReads }: PreparedF
   return (input) => ({
     sql,
     statementKey: 'file',
-    isReadOnly: onlyReads,
+    isReadOnly,
     values: [],
     valueSources: [],
     earlier: texts.map((text, index) => ({ sql: text, statementKey: `file ${index}`, ...bindings[index]!(input) })),
@@ -93,10 +98,13 @@ function readClaim(claims: Value, name: string): string | null {
 }
 
 /** Returns the statement, whose columns are converted to JSON where PostgreSQL has to do it. */
-function wholeQuery({ prefix, main }: ParsedStatement, endpoint: Endpoint): string {
-  const converted = convertQuery(endpoint, main);
-  return converted === main ? prefix + main : withPrefix(prefix, converted.slice('with '.length));
+function wholeQuery({ prefix, main }: ParsedStatement, endpoint: Endpoint): QueryParts {
+  const parts = convertParts(endpoint, main);
+  return parts === null ? { prefix, main } : { prefix: withPrefix(prefix, parts.query), main: ` ${parts.select}` };
 }
+
+/** The queries of WITH, empty without any, and the main query. */
+type QueryParts = Pick<ParsedStatement, 'prefix' | 'main'>;
 
 /** Adds a query to those of WITH. */
 function withPrefix(prefix: string, query: string): string {
@@ -112,7 +120,7 @@ function settingName(index: number): string {
 function storingQuery(
   { prefix, main }: ParsedStatement,
   setting: string,
-  { kind, columns, isSingle }: PreparedFile['rows'][number],
+  { kind, isSingle }: PreparedFile['rows'][number],
   type: NamedType,
 ): string {
   const store = (value: string): string =>
@@ -121,10 +129,10 @@ function storingQuery(
     const query = `"q" as (${main}\nreturning 1)`;
     return withPrefix(prefix, `${query} ${store('pg_catalog.count(*)::pg_catalog.text')}`);
   }
-  const names = columns.map((_, index) => `"c${index}"`);
-  const fields = (isSingle ? type : type.element)?.fields ?? [];
+  const fields = (isSingle ? type : type.element)?.fields;
+  const names = fields === undefined ? ['"c0"'] : fields.map((_, index) => `"c${index}"`);
   const row =
-    kind === 'values'
+    fields === undefined
       ? `pg_catalog.to_json("q"."c0")`
       : `pg_catalog.json_build_object(${fields.map(({ key }, index) => `${quoteLiteral(key)}, "q"."c${index}"`).join(', ')})`;
   const all = isSingle

@@ -27,8 +27,6 @@ export interface NamedFile {
 export interface PreparedFile {
   readonly file: NamedFile;
   readonly routine: Routine;
-  /** Whether its statements, with the functions and views that they name, only read: their transaction is read-only. */
-  readonly onlyReads: boolean;
   /** The rows of each statement. */
   readonly rows: readonly StatementRows[];
 }
@@ -138,7 +136,6 @@ function toPreparedFile(
   return {
     file,
     rows,
-    onlyReads: reads,
     routine: {
       kind: 'function',
       schema: 'public',

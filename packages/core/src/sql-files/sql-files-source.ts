@@ -6,6 +6,7 @@ import type { QueryBuilder, QuerySource } from '../ports/ports.ts';
 import { createFileQuery } from './file-query.ts';
 import type { SqlFilesOptions } from './options.generated.ts';
 import { sqlFilesOptions } from './options.ts';
+import { findIdempotencyFault } from './idempotency-fault.ts';
 import { parseFile } from './parse-file.ts';
 import { type NamedFile, type PreparedFile, prepareFiles } from './prepare-files.ts';
 import { readFiles, readVersions, type SqlFile } from './read-files.ts';
@@ -50,6 +51,7 @@ export function sqlFilesSource(options: SqlFilesOptions): SqlFilesSource {
         if (file !== undefined) builders.set(endpoint, createFileQuery(file, endpoint));
       }
     },
+    findIdempotencyFault: ({ id }) => findIdempotencyFault(prepared.get(id)!.file.parsed),
     buildQuery: (input) => builders.get(input.endpoint)!(input),
   } satisfies SqlFilesSource);
 }

@@ -64,6 +64,9 @@ export function mainWord(statement: FileStatement): string {
   return rest.find(({ text }) => text !== '(')?.text ?? '';
 }
 
+/** The first words of the statements that EXPLAIN takes. */
+export const explainedWords: ReadonlySet<string> = new Set('select insert update delete merge values table'.split(' '));
+
 const readingWords: ReadonlySet<string> = new Set(['select', 'values', 'table']);
 const writingWords: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'merge', 'into', 'share']);
 

@@ -19,8 +19,12 @@ export class ResponseIsStored extends Error {
 export async function authorizeRepeated(context: ExecutionContext, call: ExecutableCall): Promise<never> {
   const { endpoint } = call.candidate;
   const privileges = createPrivilegeCheck(call);
-  const { step } = privileges;
-  const check = { ...call, statement: step.statement, arguments: step.values, headerQuery: null };
+  const { steps } = privileges;
+  const step = steps.at(-1)!;
+  const earlier = steps
+    .slice(0, -1)
+    .map(({ statement, values }) => ({ statement, arguments: values, valueSources: [] }));
+  const check = { ...call, statement: step.statement, arguments: step.values, headerQuery: null, earlier };
   await new Promise<void>((resolve, reject) => {
     selectDatabase(context, endpoint).run({
       steps: buildSteps(check, plainRun, {

@@ -19,7 +19,7 @@ export function createClaim(
   const { id, fingerprint } = hashKey(key, owner, (hash) => addRequest(hash, call));
   return {
     id,
-    step: { statement: claim, values: [id, fingerprint, shape, lifetime] },
+    steps: [{ statement: claim, values: [id, fingerprint, shape, lifetime] }],
     settings: { statement: settings, values: [id] },
     isOfReplay: false,
   };

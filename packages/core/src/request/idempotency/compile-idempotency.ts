@@ -35,8 +35,8 @@ export interface CompiledIdempotency {
 
 /** A step in the transaction of a call that decides whether the call runs. */
 export interface CallGuard {
-  /** Runs before the call. An error of the step prevents the call. */
-  readonly step: Step;
+  /** Run before the call. An error of one prevents the call. */
+  readonly steps: readonly Step[];
   /** Replaces the query of the response settings; null: that query. */
   readonly settings: Step | null;
   /** Whether the statement of the call is replaced by one that reads its stored response. */
@@ -69,7 +69,8 @@ export function compileIdempotency(endpoint: Endpoint, store: IdempotencyStore |
       if (!hasRows) return statement;
       const known = storing.get(statement);
       if (known !== undefined) return known;
-      const wrap = (call: string): string => buildStoringStatement(endpoint, { call, parameters }, store);
+      const { mainStart = 0 } = statement;
+      const wrap = (call: string): string => buildStoringStatement(endpoint, { call, mainStart, parameters }, store);
       const made = {
         ...named('pgway_once', wrap(statement.sql)),
         ...(statement.columns ? { columns: statement.columns } : {}),

@@ -61,8 +61,14 @@ async function replay(
   id: string,
 ): Promise<CallResult> {
   const check = createPrivilegeCheck(input.call);
-  const guard = { step: check.step, settings: null, isOfReplay: true };
-  const call = { ...input.call, statement: read, arguments: [id, shape], valueSources: [null, null] };
+  const guard = { steps: check.steps, settings: null, isOfReplay: true };
+  const call = {
+    ...input.call,
+    statement: read,
+    arguments: [id, shape],
+    valueSources: [null, null],
+    earlier: undefined,
+  };
   try {
     const result = await execute(context, { ...input, call, guard });
     return cancelOnThrow(result, () => {

@@ -3,29 +3,36 @@ import { buildProcedurePrivilegeQuery } from '../../endpoints/procedure-privileg
 import { Problem } from '../../http/problem.ts';
 import { DatabaseError, type Step } from '../../postgres/port.ts';
 import { createTextRowSink } from '../../postgres/query.ts';
-import type { ExecutableCall } from '../build-query.ts';
+import type { BoundStatement, ExecutableCall } from '../build-query.ts';
 
 /** Checks whether the database role may still run a call, without running it. */
 export interface PrivilegeCheck {
-  /** Fails as the call would, with the error of PostgreSQL. */
-  readonly step: Step;
+  /** One fails as the call would, with the error of PostgreSQL. */
+  readonly steps: readonly [Step, ...Step[]];
   /**
-   * Checks the result of the step. Called when it has run.
+   * Checks the result of the last step. Called when all have run.
    * @throws DatabaseError
    */
   verify(): void;
 }
 
 /** The statements that EXPLAIN takes. */
-const explainable = /^\s*(?:select|insert|update|delete|merge|values|with)\b/i;
+const explainable = /^[\s(]*(?:select|insert|update|delete|merge|values|table|with)\b/i;
 
 /**
  * EXPLAIN without ANALYZE checks all privileges of a statement, as PostgreSQL does before it runs one: schemas, routines, tables and columns.
  * @throws Problem `stored-response-unavailable` for a statement that cannot be checked
  */
-export function createPrivilegeCheck({ candidate, statement, arguments: values }: ExecutableCall): PrivilegeCheck {
+export function createPrivilegeCheck(call: ExecutableCall): PrivilegeCheck {
+  const { candidate, earlier = [] } = call;
   if (candidate.endpoint.kind === 'procedure' && candidate.queryBuilder === null)
     return checkProcedure(candidate.endpoint);
+  const [first = explainStep(call), ...others] = earlier.map(explainStep);
+  const last = earlier.length === 0 ? [] : [explainStep(call)];
+  return { steps: [first, ...others, ...last], verify: () => undefined };
+}
+
+function explainStep({ statement, arguments: values }: BoundStatement): Step {
   if (!explainable.test(statement.sql)) {
     throw new Problem('stored-response-unavailable', {
       detail: 'The request has succeeded and does not run again. PostgreSQL cannot tell whether you may still run it.',
@@ -33,7 +40,7 @@ export function createPrivilegeCheck({ candidate, statement, arguments: values }
   }
   const { sql, types } = statement;
   const explain = { name: '', sql: `explain (costs off) ${sql}`, ...(types === undefined ? {} : { types }) };
-  return { step: { statement: explain, values }, verify: () => undefined };
+  return { statement: explain, values };
 }
 
 /** EXPLAIN takes no CALL. */
@@ -41,7 +48,7 @@ function checkProcedure(endpoint: Endpoint): PrivilegeCheck {
   const { name } = endpoint;
   const sink = createTextRowSink();
   return {
-    step: { statement: { name: '', sql: buildProcedurePrivilegeQuery(endpoint) }, values: [], rows: sink },
+    steps: [{ statement: { name: '', sql: buildProcedurePrivilegeQuery(endpoint) }, values: [], rows: sink }],
     verify: () => {
       const allowed = sink.rows[0]?.[0] ?? null;
       if (allowed === 't') return;
