@@ -30,7 +30,15 @@ export async function benchSuite(
   try {
     if (suite.schemaSql !== null) await runSql(database.connectionString, suite.schemaSql);
     const settings = { connectionString: database.connectionString, pool: options.pool };
-    const { series, missing } = await compete({ suite, settings, tool, options, signal, log });
+    const { series, missing } = await compete({
+      suite,
+      settings,
+      tool,
+      options,
+      signal,
+      log,
+      databaseCpu: database.cpu,
+    });
     if (hasStream) log('a stream …');
     const streamOptions = { rows, pauseSeconds: options.streamPauseSeconds, signal };
     const stream = hasStream ? await measureStream(database, settings, streamOptions) : null;

@@ -1,10 +1,10 @@
-import type { Competitor } from './competitor.ts';
+import type { Competitor, ReadCpu } from './competitor.ts';
 import { serverCompetitor, startCompetitor } from './competitor.ts';
 import type { ContenderSettings } from './contenders/contender.ts';
 import type { LoadTool } from './load/load.ts';
 import type { BenchOptions } from './options.ts';
 import { startPeer } from './peer.ts';
-import { startPgbench } from './pgbench.ts';
+import { pgbenchTitle, type SelectScript, startPgbench } from './pgbench.ts';
 import type { Series } from './rounds.ts';
 import { runRounds } from './rounds.ts';
 import type { Suite } from './suite.ts';
@@ -22,6 +22,7 @@ export interface CompetitionContext {
   readonly options: BenchOptions;
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;
+  readonly databaseCpu: ReadCpu;
 }
 
 /** Runs every selected competitor at every selected work, with every number of connections. */
@@ -48,19 +49,25 @@ export async function compete(context: CompetitionContext): Promise<Competition>
 
 /** Adds competitors to the list one at a time, so that the caller can close them when a later start fails. */
 async function startCompetitors(
-  { suite, settings, tool, options }: CompetitionContext,
+  { suite, settings, tool, options, databaseCpu }: CompetitionContext,
   competitors: Competitor[],
 ): Promise<readonly string[]> {
   for (const name of suite.contenders.filter((contender) => options.has(contender))) {
-    competitors.push(await startCompetitor(name, settings, tool));
+    competitors.push(await startCompetitor(name, settings, tool, databaseCpu));
   }
   for (const peer of options.peers) {
-    competitors.push(serverCompetitor(peer.name, await startPeer(peer, settings), tool));
+    competitors.push(serverCompetitor(peer.name, await startPeer(peer, settings), tool, databaseCpu));
   }
   if (!suite.isOpen || !options.has('pgbench')) return [];
-  const limit = await startPgbench(settings);
-  if (limit === null) return ['the database limit, because pgbench is not installed'];
-  competitors.push(limit);
+  const scripts = new Map<string, SelectScript>([
+    [pgbenchTitle, ({ pgbench }) => pgbench],
+    ...((await suite.statements?.(settings)) ?? []),
+  ]);
+  for (const [title, select] of scripts) {
+    const limit = await startPgbench(title, settings, select, databaseCpu);
+    if (limit === null) return ['the database limit, because pgbench is not installed'];
+    competitors.push(limit);
+  }
   return [];
 }
 

@@ -17,6 +17,8 @@ export interface Figures {
   readonly p99: number | null;
   /** Microseconds of CPU of the competitor's processes per request, or per call of a request that has several. */
   readonly cpu: number | null;
+  /** Microseconds of CPU of the database per request, or per call. */
+  readonly databaseCpu: number | null;
   /** Resident bytes of the competitor's processes at the end of the run. */
   readonly rss: number | null;
 }
@@ -36,6 +38,14 @@ export interface Competitor {
   check(work: Work, options: RunOptions): Promise<AnswerCount | null>;
   run(work: Work, options: RunOptions): Promise<Figures>;
   close(): Promise<void>;
+}
+
+/** Returns the microseconds of CPU of the database since its start; null if they are unknown. */
+export type ReadCpu = () => number | null;
+
+/** Returns the CPU per call between two readings; null if one of them is unknown. */
+export function cpuPerCall(before: number | null, after: number | null, calls: number): number | null {
+  return before === null || after === null ? null : (after - before) / calls;
 }
 
 /** A server that listens. */
@@ -70,11 +80,12 @@ export async function startCompetitor(
   name: ContenderName,
   settings: ContenderSettings,
   tool: LoadTool,
+  databaseCpu: ReadCpu,
 ): Promise<Competitor> {
   const server = await startContenderServer(name, settings);
   const does = (work: Work): boolean => onlyWork[name]?.includes(work.name) ?? true;
   const inForm = (work: Work): Work => work.forms?.[name] ?? work;
-  const competitor = serverCompetitor(contenderTitles[name], server, tool);
+  const competitor = serverCompetitor(contenderTitles[name], server, tool, databaseCpu);
   return {
     ...competitor,
     does,
@@ -84,7 +95,12 @@ export async function startCompetitor(
   };
 }
 
-export function serverCompetitor(title: string, server: RunningServer, tool: LoadTool): Competitor {
+export function serverCompetitor(
+  title: string,
+  server: RunningServer,
+  tool: LoadTool,
+  databaseCpu: ReadCpu,
+): Competitor {
   const { base } = server;
   return {
     title,
@@ -93,15 +109,23 @@ export function serverCompetitor(title: string, server: RunningServer, tool: Loa
     check: (work, options) => checkAnswers({ base, work, ...options }),
     async run(work, options) {
       const before = await server.usage();
+      const databaseBefore = databaseCpu();
       const requests = Array.from({ length: work.loadRequests }, (_, number) => work.request(number));
       const load = await tool.run({ base, requests, ...options });
       const after = await server.usage();
+      const databaseAfter = databaseCpu();
       if (load.requests === 0) throw new Error(`${title} completed no request at ${work.name}`);
       const { failures, p50, p99 } = load;
       const calls = work.calls ?? 1;
-      const requestsPerSecond = load.requestsPerSecond * calls;
-      const cpu = before === null || after === null ? null : (after.cpu - before.cpu) / (load.requests * calls);
-      return { requestsPerSecond, failures, p50, p99, cpu, rss: after?.rss ?? null };
+      return {
+        requestsPerSecond: load.requestsPerSecond * calls,
+        failures,
+        p50,
+        p99,
+        cpu: cpuPerCall(before?.cpu ?? null, after?.cpu ?? null, load.requests * calls),
+        databaseCpu: cpuPerCall(databaseBefore, databaseAfter, load.requests * calls),
+        rss: after?.rss ?? null,
+      };
     },
     close: () => server.close(),
   };

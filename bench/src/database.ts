@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import pg from 'pg';
 
+import { parentOf, usageOf } from './process-usage.ts';
 import { benchSchemaSql } from './schema.sql.ts';
 
 export interface BenchDatabase {
@@ -12,6 +13,8 @@ export interface BenchDatabase {
   readonly version: string;
   /** Returns the statements of other clients that are running, with their wait events. */
   activity(): Promise<readonly Activity[]>;
+  /** Returns the microseconds of CPU of all processes of an embedded server; null for another server, and without `/proc`. */
+  cpu(): number | null;
   close(): Promise<void>;
 }
 
@@ -22,6 +25,7 @@ export interface Activity {
 
 interface Server {
   readonly connectionString: string;
+  readonly isEmbedded: boolean;
   stop(): Promise<void>;
 }
 
@@ -32,7 +36,9 @@ export async function openDatabase(
   genericPlans = false,
 ): Promise<BenchDatabase> {
   const server =
-    serverUrl === null ? await startEmbeddedServer() : { connectionString: serverUrl, stop: async () => {} };
+    serverUrl === null
+      ? await startEmbeddedServer()
+      : { connectionString: serverUrl, isEmbedded: false, stop: async () => {} };
   try {
     return await createDatabase(server, rows, genericPlans);
   } catch (error) {
@@ -57,6 +63,7 @@ async function startEmbeddedServer(): Promise<Server> {
     });
     return {
       connectionString: server.connectionString,
+      isEmbedded: true,
       async stop() {
         try {
           await server.stop();
@@ -85,10 +92,12 @@ async function createDatabase(server: Server, rows: number, genericPlans: boolea
     }
     const client = await connect(connectionString);
     const version = await client.query<{ server_version: string }>('show server_version');
+    const pid = server.isEmbedded ? await readServerPid(client) : null;
     return {
       connectionString,
       version: version.rows[0]?.server_version ?? 'unknown',
       activity: () => readActivity(client),
+      cpu: () => (pid === null ? null : (usageOf(pid)?.cpu ?? null)),
       async close() {
         // Ctrl+C stops an embedded server too: the drop may fail, and the folder must still be removed.
         try {
@@ -103,6 +112,12 @@ async function createDatabase(server: Server, rows: number, genericPlans: boolea
     await drop().catch(() => {}); // the first error is the cause
     throw error;
   }
+}
+
+/** Returns the process that has started the one of the connection. */
+async function readServerPid(client: pg.Client): Promise<number | null> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return parentOf(rows[0]!.pid);
 }
 
 async function readActivity(client: pg.Client): Promise<readonly Activity[]> {

@@ -3,35 +3,47 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { isInstalled, runProgram } from './run-program.ts';
-import type { Competitor } from './competitor.ts';
+import { type Competitor, cpuPerCall, type ReadCpu } from './competitor.ts';
 import type { ContenderSettings } from './contenders/contender.ts';
-import type { Work } from './works/work.ts';
+import type { PgbenchScript, Work } from './works/work.ts';
 
 export const pgbenchTitle = 'limit: pgbench, no HTTP';
 
+/** Returns the calls of a work that pgbench makes; null: none. */
+export type SelectScript = (work: Work) => PgbenchScript | null;
+
 /**
- * Runs the same calls with pgbench, which ignores the results: prepared, over as many connections as each contender has. Returns null
- * when pgbench is not installed.
+ * Runs calls with pgbench, which ignores the results: prepared, over as many connections as each contender has. Returns null when pgbench is
+ * not installed.
  */
-export async function startPgbench(settings: ContenderSettings): Promise<Competitor | null> {
+export async function startPgbench(
+  title: string,
+  settings: ContenderSettings,
+  select: SelectScript,
+  databaseCpu: ReadCpu,
+): Promise<Competitor | null> {
   if (!isInstalled('pgbench')) return null;
   const folder = await mkdtemp(join(tmpdir(), 'pgway-pgbench-'));
   const { target, env } = withoutPassword(settings.connectionString);
+  const file = (work: Work): string => join(folder, `${work.name}.sql`);
   return {
-    title: pgbenchTitle,
-    does: (work) => work.pgbench !== null,
-    prepare: (work) => writeFile(script(folder, work), work.pgbench!.sql),
+    title,
+    does: (work) => select(work) !== null,
+    prepare: (work) => writeFile(file(work), select(work)!.sql),
     check: async () => null,
     async run(work, { connections, seconds, signal }) {
       const clients = Math.min(connections, settings.pool);
-      const args = pgbenchArguments(work, script(folder, work), { clients, seconds });
+      const args = pgbenchArguments(select(work)!, file(work), { clients, seconds });
+      const before = databaseCpu();
       const output = await runProgram('pgbench', [...args, target], { signal, env });
+      const { rate, transactions } = readPgbenchOutput(output);
       return {
-        requestsPerSecond: transactionsPerSecond(output),
+        requestsPerSecond: rate,
         failures: 0,
         p50: null,
         p99: null,
         cpu: null,
+        databaseCpu: cpuPerCall(before, databaseCpu(), transactions),
         rss: null,
       };
     },
@@ -41,22 +53,19 @@ export async function startPgbench(settings: ContenderSettings): Promise<Competi
 
 /** Returns the arguments for prepared calls by one thread. */
 export function pgbenchArguments(
-  work: Work,
+  { variables: values }: PgbenchScript,
   file: string,
   { clients, seconds }: { readonly clients: number; readonly seconds: number },
 ): readonly string[] {
-  const variables = Object.entries(work.pgbench!.variables).flatMap(([name, value]) => ['-D', `${name}=${value}`]);
+  const variables = Object.entries(values).flatMap(([name, value]) => ['-D', `${name}=${value}`]);
   return ['-n', '-M', 'prepared', '-j', '1', '-c', `${clients}`, '-T', `${seconds}`, ...variables, '-f', file];
 }
 
-function script(folder: string, work: Work): string {
-  return join(folder, `${work.name}.sql`);
-}
-
-function transactionsPerSecond(output: string): number {
+function readPgbenchOutput(output: string): { readonly rate: number; readonly transactions: number } {
   const rate = /^tps = ([0-9.]+)/m.exec(output)?.[1];
-  if (rate === undefined) throw new Error(`pgbench printed no rate: ${output}`);
-  return Number(rate);
+  const transactions = /^number of transactions actually processed: (\d+)/m.exec(output)?.[1];
+  if (rate === undefined || transactions === undefined) throw new Error(`pgbench printed no rate: ${output}`);
+  return { rate: Number(rate), transactions: Number(transactions) };
 }
 
 /** Moves the password to the environment: the process list shows command lines. */

@@ -1,11 +1,11 @@
 /** A server in a process of its own that is started by a command line. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { ResourceUsage } from './contenders/contender.ts';
+import { usageOf } from './process-usage.ts';
 
 export interface ProgramServer {
   readonly port: number;
@@ -89,58 +89,4 @@ async function untilListening(port: number, signal: AbortSignal): Promise<string
     }
   }
   return `does not listen on port ${port}`;
-}
-
-const ticksPerSecond = 100;
-const pageSize = 4096;
-
-interface ProcessUsage extends ResourceUsage {
-  readonly parent: number;
-}
-
-/** Returns the usage of a process and its descendants from `/proc`, which Linux has. */
-function usageOf(pid: number): ResourceUsage | null {
-  const all = readProcesses();
-  if (!all.has(pid)) return null;
-  const sum = { cpu: 0, rss: 0 };
-  const add = (parent: number): void => {
-    sum.cpu += all.get(parent)!.cpu;
-    sum.rss += all.get(parent)!.rss;
-    for (const [child, usage] of all) if (usage.parent === parent) add(child);
-  };
-  add(pid);
-  return sum;
-}
-
-function readProcesses(): ReadonlyMap<number, ProcessUsage> {
-  const processes = new Map<number, ProcessUsage>();
-  for (const name of listProcesses()) {
-    try {
-      processes.set(Number(name), parseStat(readFileSync(`/proc/${name}/stat`, 'utf8')));
-    } catch {
-      // The process has ended.
-    }
-  }
-  return processes;
-}
-
-function listProcesses(): readonly string[] {
-  try {
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    return [];
-  }
-}
-
-/** Reads a line of `/proc/PID/stat`. */
-export function parseStat(stat: string): ProcessUsage {
-  // The fields after the name, which may have spaces: the state is the first of them, user and system time are the 12th and 13th.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [parent, user, system, pages] = [fields[1], fields[11], fields[12], fields[21]].map(Number) as [
-    number,
-    number,
-    number,
-    number,
-  ];
-  return { parent, cpu: ((user + system) / ticksPerSecond) * 1e6, rss: pages * pageSize };
 }

@@ -1,8 +1,10 @@
-import { type ContenderName, contenderTitles } from './contenders/contender.ts';
+import { type ContenderName, type ContenderSettings, contenderTitles } from './contenders/contender.ts';
+import type { SelectScript } from './pgbench.ts';
 import { batchWorks } from './works/batch-works.ts';
 import { cacheWorks } from './works/cache-works.ts';
 import { keySchemaSql, keyWorks } from './works/key-works.ts';
 import { mcpWorks } from './works/mcp-works.ts';
+import { relatedStatements } from './works/related-statements.ts';
 import { relatedSchemaSql, relatedWorks } from './works/related-works.ts';
 import { routineWorks } from './works/routine-works.ts';
 import { tableWorks } from './works/table-works.ts';
@@ -23,6 +25,8 @@ export interface Suite {
   readonly hasStream: boolean;
   /** Statements that create what only this suite needs; null if the common tables and functions are enough. */
   readonly schemaSql: string | null;
+  /** Further statements for the same responses, which pgbench runs by these titles. Absent: none. */
+  readonly statements?: (settings: ContenderSettings) => Promise<ReadonlyMap<string, SelectScript>>;
 }
 
 export const routineSuite: Suite = {
@@ -82,12 +86,13 @@ export const batchSuite: Suite = {
 export const relatedSuite: Suite = {
   title: 'Related rows',
   works: relatedWorks,
-  contenders: ['pgway-related', 'fastify-related', 'fastify-related-json'],
+  contenders: ['pgway-related', 'pgway-related-function', 'fastify-related', 'fastify-related-json'],
   baseline: 'fastify-related',
   against: 'a join grouped in JavaScript',
   isOpen: true,
   hasStream: false,
   schemaSql: relatedSchemaSql,
+  statements: relatedStatements,
 };
 
 export const keySuite: Suite = {

@@ -6,7 +6,7 @@ import { basePath } from '../src/load/base-path.ts';
 import { wrkScript } from '../src/load/wrk.ts';
 import { readBenchOptions } from '../src/options.ts';
 import { parsePeer, peerEnvironment } from '../src/peer.ts';
-import { parseStat } from '../src/program-server.ts';
+import { parseStat } from '../src/process-usage.ts';
 import { readSoakOptions } from '../src/soak/options.ts';
 import { cacheSuite, routineSuite } from '../src/suite.ts';
 import { readUploadBenchOptions } from '../src/uploads/options.ts';
@@ -159,5 +159,5 @@ test('wrk sends a unique part in each request', () => {
 
 test('CPU, memory and parent of a process whose name has spaces and parentheses', () => {
   const numbers = Array.from({ length: 40 }, (_, index) => String(index));
-  expect(parseStat(`12 (a) b (c) S 7 ${numbers.slice(2).join(' ')}`)).toEqual({ parent: 7, cpu: 230_000, rss: 86_016 });
+  expect(parseStat(`12 (a) b (c) S 7 ${numbers.slice(2).join(' ')}`)).toEqual({ parent: 7, cpu: 500_000, rss: 86_016 });
 });

@@ -10,7 +10,7 @@ import { tableSuite } from '../src/suite.ts';
 const right = { checked: 1200, wrong: 0, failed: 0, example: null };
 
 function figures(requestsPerSecond: number, failures = 0): Figures {
-  return { requestsPerSecond, failures, p50: 1, p99: 2, cpu: 30, rss: 64 * 2 ** 20 };
+  return { requestsPerSecond, failures, p50: 1, p99: 2, cpu: 30, databaseCpu: 20, rss: 64 * 2 ** 20 };
 }
 
 const series = [
@@ -54,10 +54,10 @@ test('the report shows medians, ratios, and wrong and failed responses', () => {
 
     ### In detail, 50 connections
 
-    |                                    | requests/s | slowest | fastest | p50 ms | p99 ms | CPU µs/request | RSS MiB |      wrong | failed |
-    | ---------------------------------- | ---------: | ------: | ------: | -----: | -----: | -------------: | ------: | ---------: | -----: |
-    | read: pgway                        |        600 |     300 |     900 |   1.00 |   2.00 |           30.0 |    64.0 | 2 of 1,000 |      5 |
-    | read: Fastify 5 + pg, hand-written |        250 |     200 |     300 |   1.00 |   2.00 |           30.0 |    64.0 | 0 of 1,200 |      0 |
+    |                                    | requests/s | slowest | fastest | p50 ms | p99 ms | CPU µs/request | of the database | RSS MiB |      wrong | failed |
+    | ---------------------------------- | ---------: | ------: | ------: | -----: | -----: | -------------: | --------------: | ------: | ---------: | -----: |
+    | read: pgway                        |        600 |     300 |     900 |   1.00 |   2.00 |           30.0 |            20.0 |    64.0 | 2 of 1,000 |      5 |
+    | read: Fastify 5 + pg, hand-written |        250 |     200 |     300 |   1.00 |   2.00 |           30.0 |            20.0 |    64.0 | 0 of 1,200 |      0 |
 
     pgway at read, for example: \`/note?id=8: other rows\`
 

@@ -25,6 +25,7 @@ const starts: Readonly<Partial<Record<ContenderName, Start>>> = {
     (await import('./pgway.ts')).startPgway(settings, { batchPath: '/api/bench/batch' }),
   'fastify-batch': async (settings) => (await import('./fastify-batch.ts')).startFastifyBatch(settings),
   'pgway-related': async (settings) => (await import('./pgway.ts')).startPgwayRelated(settings),
+  'pgway-related-function': async (settings) => (await import('./pgway.ts')).startPgway(settings),
   'fastify-related': async (settings) => (await import('./fastify-related.ts')).startFastifyRelated(settings),
   'fastify-related-json': async (settings) => (await import('./fastify-related.ts')).startFastifyRelatedJson(settings),
   'pgway-key': async (settings) => (await import('./pgway.ts')).startPgway(settings),

@@ -19,7 +19,7 @@ export async function runPgbenchAtRate(
     const script = join(folder, 'script.sql');
     await writeFile(script, work.pgbench!.sql);
     const { target, env } = withoutPassword(settings.connectionString);
-    const load = pgbenchArguments(work, script, { clients: settings.pool, seconds });
+    const load = pgbenchArguments(work.pgbench!, script, { clients: settings.pool, seconds });
     const log = ['-R', rate.toFixed(2), '-l', `--log-prefix=${join(folder, 'log')}`];
     await runProgram('pgbench', [...load, ...log, target], { signal, env });
     const names = (await readdir(folder)).filter((name) => name.startsWith('log'));

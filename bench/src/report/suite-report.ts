@@ -112,7 +112,19 @@ function overview({ works, contenders }: Suite, summaries: readonly Summary[]): 
 
 function details(summaries: readonly Summary[]): string {
   return formatTable(
-    ['', 'requests/s', 'slowest', 'fastest', 'p50 ms', 'p99 ms', 'CPU µs/request', 'RSS MiB', 'wrong', 'failed'],
+    [
+      '',
+      'requests/s',
+      'slowest',
+      'fastest',
+      'p50 ms',
+      'p99 ms',
+      'CPU µs/request',
+      'of the database',
+      'RSS MiB',
+      'wrong',
+      'failed',
+    ],
     summaries.map((summary) => [
       `${summary.work}: ${summary.competitor}`,
       formatNumber(summary.requestsPerSecond),
@@ -121,6 +133,7 @@ function details(summaries: readonly Summary[]): string {
       formatNumber(summary.p50),
       formatNumber(summary.p99),
       formatNumber(summary.cpu),
+      formatNumber(summary.databaseCpu),
       formatMebibytes(summary.rss),
       formatAnswers(summary.answers),
       summary.answers === null ? '-' : formatCount(summary.answers.failed + summary.failures),

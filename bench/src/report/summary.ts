@@ -38,12 +38,13 @@ export function summarize(all: readonly Series[], baseline: string): readonly Su
       p50: medianOf(runs, 'p50'),
       p99: medianOf(runs, 'p99'),
       cpu: medianOf(runs, 'cpu'),
+      databaseCpu: medianOf(runs, 'databaseCpu'),
       rss: medianOf(runs, 'rss'),
     };
   });
 }
 
-function medianOf(runs: readonly Figures[], figure: 'p50' | 'p99' | 'cpu' | 'rss'): number | null {
+function medianOf(runs: readonly Figures[], figure: 'p50' | 'p99' | 'cpu' | 'databaseCpu' | 'rss'): number | null {
   const values = runs.map((run) => run[figure]).filter((value) => value !== null);
   return values.length === 0 ? null : median(values);
 }

@@ -6,6 +6,17 @@ import { getRequest, type Work } from './work.ts';
 const authors = 1000;
 const booksPerAuthor = 5;
 
+/** The statement of authors with their books that a developer would write. The texts are those of its parameters. */
+function byHandSql(after: string, limit: string): string {
+  return `select coalesce(json_agg(r), '[]') from (
+    select author.id, author.name, (
+      select coalesce(json_agg(json_build_object('id', book.id, 'title', book.title)), '[]')
+      from bench.book where book.author_id = author.id
+    ) as book
+    from bench.author where id > ${after} order by id limit ${limit}
+  ) r`;
+}
+
 /** Authors with five books each. The ids of books of one author are far apart. */
 export const relatedSchemaSql: string = `
 create unlogged table bench.author (id int primary key, name text not null);
@@ -15,6 +26,10 @@ insert into bench.book select n, 'Book ' || n, 1 + n % ${authors} from generate_
 create index on bench.book (author_id);
 analyze bench.author;
 analyze bench.book;
+create function bench.authors_after(after int, lim int) returns json language sql stable as $$
+  ${byHandSql('after', 'lim')}
+$$;
+comment on function bench.authors_after is 'HTTP GET';
 `;
 
 /** Authors with their books. */
@@ -23,7 +38,7 @@ export const relatedWorks: readonly Work[] = [relatedWork(10), relatedWork(100)]
 /** Requests differ in their first author; every page is full. */
 function relatedWork(count: number): Work {
   const after = (number: number): number => (number * 37) % (authors - count + 1);
-  return {
+  const work: Work = {
     name: `related-${count}`,
     loadRequests: 1,
     request: (number) =>
@@ -35,12 +50,11 @@ function relatedWork(count: number): Work {
         Array.from({ length: count }, (_, index) => expectedAuthor(after(number) + index + 1)),
       );
     },
-    pgbench: {
-      sql: `select coalesce(json_agg(r), '[]') from (select author.id, author.name, (select coalesce(json_agg(json_build_object('id', book.id, 'title', book.title)), '[]') from bench.book where book.author_id = author.id) as book from bench.author where id > :after order by id limit :lim) r;`,
-      variables: { after: 0, lim: count },
-    },
+    pgbench: { sql: `${byHandSql(':after', ':lim')};`, variables: { after: 0, lim: count } },
     goal: null,
   };
+  const request: Work['request'] = (number) => getRequest(`/authors-after?after=${after(number)}&lim=${count}`);
+  return { ...work, forms: { 'pgway-related-function': { ...work, request } } };
 }
 
 interface Author {

@@ -19,6 +19,12 @@ export interface BenchResponse {
   readonly body: Buffer;
 }
 
+/** A statement with the variables that pgbench binds as parameters. */
+export interface PgbenchScript {
+  readonly sql: string;
+  readonly variables: Readonly<Record<string, number>>;
+}
+
 /** A call that several servers handle: the same SQL, arguments and result. */
 export interface Work {
   readonly name: string;
@@ -28,8 +34,8 @@ export interface Work {
   request(number: number): BenchRequest;
   /** Throws unless the response belongs to this request and has the expected values. */
   verify(response: BenchResponse, number: number): void;
-  /** The same call for pgbench, which binds its variables as parameters. Null: pgbench does not run. */
-  readonly pgbench: { readonly sql: string; readonly variables: Readonly<Record<string, number>> } | null;
+  /** The same call for pgbench. Null: pgbench does not run. */
+  readonly pgbench: PgbenchScript | null;
   /** The number of calls in one request; 1 without it. Each of them counts as a request. */
   readonly calls?: number;
   /** The same calls in another form, for the contenders that have it. */

@@ -226,6 +226,8 @@ export type {
   Logger,
   Query,
   QueryStatement,
+  JoinedBody,
+  JoinedRows,
   RowResponse,
   Observation,
   Observer,

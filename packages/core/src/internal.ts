@@ -184,6 +184,7 @@ export {
   type Relationship,
 } from './tables/read/relationships.ts';
 export { ReadFault, type ReadFaultFacts } from './tables/read/read-fault.ts';
+export { listSize, maxBodyBytes } from './tables/read/related-lists.ts';
 export { type Relation, relationKey } from './tables/read/relation.ts';
 export { decodeRepresentations, type RelationColumn, representedColumn } from './tables/read/representations.ts';
 export { representationsSql } from './tables/read/representations.sql.ts';

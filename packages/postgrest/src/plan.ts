@@ -10,14 +10,15 @@ export function explainedQuery(request: TargetRequest, query: Query): Query {
   const { plan } = request.media;
   if (plan === null) return query;
   const { sql, statementKey, headerQuery: _, rowResponse, ...rest } = query;
+  const { joins: _joins, ...explained } = rowResponse!;
   const explain = `explain (${[`format ${plan.format}`, ...plan.options].join(', ')}) `;
   return {
     ...rest,
     sql: () => explain + (typeof sql === 'string' ? sql : sql()),
     statementKey: explain + statementKey!,
     rowResponse: {
-      ...rowResponse!,
-      rollsBack: request.isReadOnly ? rowResponse!.rollsBack : true,
+      ...explained,
+      rollsBack: request.isReadOnly ? explained.rollsBack : true,
       respond: (_row, _headerRow, rows) =>
         representation(request, 200, rows.map(([line]) => line ?? '').join('\n'), []),
     },

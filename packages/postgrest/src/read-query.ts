@@ -1,4 +1,4 @@
-import type { GatewayResponse, HeaderList, Query } from '@pgway/core';
+import type { GatewayResponse, HeaderList, JoinedRows, Query } from '@pgway/core';
 import {
   emptyLevel,
   type Level,
@@ -11,20 +11,21 @@ import {
   text,
 } from '@pgway/core/internal';
 import { ofRequest } from './database-error.ts';
-import { valuesAs } from './media.ts';
+import { type ResponseMedia, valuesAs } from './media.ts';
 import { preferenceApplied } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
 import { raisedProblem } from './raised-problem.ts';
 import { readModelOf } from './read-models.ts';
-import { bodyFormatOf, countedRowsSql, countSql, writeRead } from './read/select-sql.ts';
+import { bodyFormatOf, countedRowsSql, countSql, type RowFormat, writeRead, writeRows } from './read/select-sql.ts';
 import type { TargetRequest } from './target.ts';
 import { beginTransaction, rollsBack } from './transaction.ts';
-import { representation, withNames } from './write-response.ts';
+import { csvLine, representation, withNames } from './write-response.ts';
 import {
   guardProblem,
   guardSql,
   maxResponseSize,
   notSingular,
+  responseAboveLimit,
   type ResultGuard,
   tooLargeResponse,
 } from './write-result.ts';
@@ -57,14 +58,73 @@ export interface ReadParts {
   readonly toError: (error: unknown) => unknown;
 }
 
-/** Returns the query of a read, and the response with its rows. */
+/**
+ * Returns the query of a read, and the response with its rows. PostgreSQL sends the rows one by one, so that it never has the whole response.
+ * An aggregate that makes the body takes all rows, and a guard must fail the statement: both need one value of all rows.
+ */
 export function finishRead(request: TargetRequest, parts: ReadParts): Query {
+  const isWhole = parts.guards.length > 0 || request.media.shape === 'raw';
+  return isWhole ? wholeRead(request, parts) : joinedRead(request, parts);
+}
+
+function joinedRead(request: TargetRequest, { read, prefix, toError }: ReadParts): Query {
+  const { media } = request;
+  const total = totalSql(request, read);
+  const statement = new SqlText().append(prefix);
+  if (total !== null) {
+    // The total is that of the snapshot of the rows. It has a row without rows, too.
+    statement.add('select "page"."text", "total"."count" from (select ').append(total);
+    statement.add(' as "count") "total" left join (');
+  }
+  const names = writeRows(statement, read, rowFormatOf(media));
+  if (total !== null) statement.add(') "page" on true');
+  const { offset } = outerLevel(read.query);
+  return {
+    ...statement.finish('rows'),
+    ...beginTransaction(request),
+    ...explainedRows(request, read, prefix),
+    rowResponse: {
+      rollsBack: rollsBack(request),
+      joins: { ...joinsOf(media, names), maxBytes: maxResponseSize, tooLarge: responseAboveLimit },
+      respond: ([all = null], [plan = null], _rows, joined) => {
+        const { bytes, memory, rows } = joined!;
+        const page = { rows, offset };
+        const counted = selectTotal(page, all === null ? null : Number(all), plan, read.limits.maxRows);
+        const response = respond(request, { body: bytes, ...page, ...counted }, read.source !== undefined);
+        return response.kind === 'whole' ? { ...response, memory } : response;
+      },
+      toError: (error) => guardProblem(error, []) ?? raisedProblem(error) ?? toError(error),
+    },
+  };
+}
+
+function rowFormatOf({ shape, stripsNulls }: ResponseMedia): RowFormat {
+  if (shape === 'csv') return 'csv';
+  return stripsNulls ? 'strippedJson' : 'json';
+}
+
+type Joins = Pick<JoinedRows, 'open' | 'separator' | 'close'>;
+
+const nothing = Buffer.alloc(0);
+const comma = Buffer.from(',');
+const commaAndBlank = Buffer.from(', ');
+const lineEnd = Buffer.from('\n');
+/** With the separators of `json_agg`. */
+const array: Joins = { open: Buffer.from('['), separator: Buffer.from(', \n '), close: Buffer.from(']') };
+
+function joinsOf({ shape, stripsNulls }: ResponseMedia, names: readonly string[]): Joins {
+  if (shape === 'csv') return { open: Buffer.from(`${csvLine(names)}\n`), separator: lineEnd, close: nothing };
+  if (shape === 'object') return { open: nothing, separator: comma, close: nothing };
+  if (stripsNulls) return { ...array, separator: comma };
+  return names.length === 0 ? { ...array, separator: commaAndBlank } : array;
+}
+
+function wholeRead(request: TargetRequest, parts: ReadParts): Query {
   const { read, prefix, guards, toError } = parts;
-  const { preferences } = request;
   const { shape, stripsNulls } = request.media;
   const statement = new SqlText().append(prefix);
   statement.add(`select ${withinLimit(bodySql(request))}, "result"."count", `, `${shape}${stripsNulls ? '-' : ''} `);
-  statement.append(totalSql(request, read)).add(`, ${size}`, '');
+  statement.append(totalSql(request, read) ?? text('null')).add(`, ${size}`, '');
   for (const { guard, value } of guards) statement.append(guardSql(guard, value));
   const names = writeRead(statement.add(' from (', '('), read, bodyFormatOf(request.media));
   statement.add(') "result"', ')');
@@ -72,7 +132,7 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
   return {
     ...statement.finish('select'),
     ...beginTransaction(request),
-    ...(preferences.count === 'planned' || preferences.count === 'estimated' ? explainRows(read, prefix) : {}),
+    ...explainedRows(request, read, prefix),
     rowResponse: {
       rollsBack: rollsBack(request),
       respond: ([body, count, all = null, bytes], [plan = null]) => {
@@ -93,12 +153,12 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
   };
 }
 
-/** The number of all rows: exact, up to a limit, or none. */
-function totalSql({ preferences: { count } }: TargetRequest, read: Read): SqlText {
+/** The number of all rows: exact, or up to a limit; null: not counted. */
+function totalSql({ preferences: { count } }: TargetRequest, read: Read): SqlText | null {
   switch (count) {
     case null:
     case 'planned':
-      return text('null');
+      return null;
     case 'exact':
       return countSql(read);
     case 'estimated':
@@ -106,8 +166,13 @@ function totalSql({ preferences: { count } }: TargetRequest, read: Read): SqlTex
   }
 }
 
-/** The planner's estimate of all rows, in the round trip of the statement. */
-function explainRows(read: Read, prefix: SqlText): Pick<Query, 'headerQuery'> {
+/** The planner's estimate of all rows, in the round trip of the statement, if the request asks for it. */
+function explainedRows(
+  { preferences: { count } }: TargetRequest,
+  read: Read,
+  prefix: SqlText,
+): Pick<Query, 'headerQuery'> {
+  if (count !== 'planned' && count !== 'estimated') return {};
   const statement = sql`explain (format json) ${prefix}${countedRowsSql(read)}`;
   return { headerQuery: { ...statement.finish('explain'), names: ['plan'] } };
 }
@@ -165,7 +230,7 @@ export function withRange(query: ReadQuery, range: string | undefined): ReadQuer
 
 /** A page of rows. */
 export interface ReadResult {
-  readonly body: string;
+  readonly body: string | Uint8Array;
   readonly rows: number;
   /** Null: not counted. */
   readonly total: number | null;

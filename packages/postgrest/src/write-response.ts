@@ -26,7 +26,7 @@ export function withNames({ media }: TargetRequest, names: readonly string[], bo
 }
 
 /** The line of names (RFC 4180). */
-function csvLine(names: readonly string[]): string {
+export function csvLine(names: readonly string[]): string {
   return names.map((name) => (/[",\n\r]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',');
 }
 

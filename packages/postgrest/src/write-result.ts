@@ -1,5 +1,5 @@
 import type { TableColumn, ValueSource } from '@pgway/core';
-import { type DatabaseError, quoteIdentifier, type SqlText, text } from '@pgway/core/internal';
+import { type DatabaseError, listSize, maxBodyBytes, quoteIdentifier, type SqlText, text } from '@pgway/core/internal';
 import { isDatabaseError } from './database-error.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
 import { mergedRowsSetting } from './write-statements.ts';
@@ -101,9 +101,11 @@ export function readWriteResult([rows, merged, location = null, body = null]: re
   };
 }
 
-/** Returns the problem of the guard that has failed; null for another error. */
+/** Returns the problem of the guard that has failed, or of related rows that are too large; null for another error. */
 export function guardProblem(error: unknown, guards: readonly ResultGuard[]): Error | null {
-  if (guards.length === 0 || !isDatabaseError(error) || error.diagnostics.code !== '22P02') return null;
+  if (!isDatabaseError(error) || error.diagnostics.code !== '22P02') return null;
+  const size = listSize(error.diagnostics.message);
+  if (size !== null) return tooLargeList(size);
   for (const { kind, token } of guards) {
     const value = guardedValue(error, token);
     if (value !== null) return guardProblems[kind](value);
@@ -123,11 +125,24 @@ export function notSingular(rows: string): Error {
 }
 
 /** Bytes. A response is held as a whole. */
-export const maxResponseSize: number = 64 * 1024 * 1024;
+export const maxResponseSize: number = maxBodyBytes;
 
 export function tooLargeResponse(size: string): Error {
+  return tooLarge(`It has ${size} bytes; the limit is ${maxResponseSize}`);
+}
+
+function tooLargeList(size: string): Error {
+  return tooLarge(`The related rows of one row have ${size} bytes; the limit is ${maxResponseSize}`);
+}
+
+/** Returns the problem of a response whose rest is not read. */
+export function responseAboveLimit(): Error {
+  return tooLarge(`It has more than ${maxResponseSize} bytes`);
+}
+
+function tooLarge(details: string): Error {
   return postgrestProblem(400, '54000', 'The response is too large', {
-    details: `It has ${size} bytes; the limit is ${maxResponseSize}`,
+    details,
     hint: 'Request fewer rows with "limit", or fewer columns and related rows with "select"',
   });
 }

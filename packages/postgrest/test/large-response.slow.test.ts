@@ -1,5 +1,8 @@
-import { useGateway } from '@pgway/testing';
-import { expect, test } from 'vitest';
+import { holdLock, useGateway } from '@pgway/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { HeldLock } from '@pgway/testing';
+import { functionsSource } from '@pgway/core';
+import { postgrestSource } from '@pgway/postgrest';
 import { ask, postgrest } from './support.ts';
 
 /** A response is held as a whole: its size is limited. */
@@ -13,7 +16,7 @@ test('a response that is too large is refused, and its write undone', async () =
     "400
     content-type: application/json; charset=utf-8
 
-    {"code":"54000","message":"The response is too large","details":"It has 68157453 bytes; the limit is 67108864","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
+    {"code":"54000","message":"The response is too large","details":"It has more than 67108864 bytes","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
   `);
   for (const accept of [
     'text/csv',
@@ -31,4 +34,94 @@ test('a response that is too large is refused, and its write undone', async () =
   `);
   expect(await ask(gateway, 'GET /rest/item?select=id')).toMatch(/^200[^]*\[{"id":1}\]$/);
   expect(await ask(gateway, 'PATCH /rest/item?id=eq.1&select=id', representation)).toMatch(/^200[^]*\[{"id":2}\]$/);
+});
+
+describe('rows are read until the limit only', () => {
+  /** The element of a row from the 70th on waits until the lock is released. */
+  const rows = useGateway(
+    `
+    create table author (id int primary key);
+    create table book (id int primary key, author_id int references author);
+    create table page (id int primary key, book_id int references book);
+    create function content(n int) returns text language plpgsql as $$ begin
+      if n % 1000 >= 70 then perform pg_advisory_xact_lock_shared(70); end if;
+      return repeat('x', 1024 * 1024);
+    end $$;
+    create function content(book) returns text language sql as 'select content($1.id)';
+    create function content(page) returns text language sql as 'select content($1.id)';
+    create function books() returns setof book language sql stable as 'select * from book order by id';
+    insert into author values (1);
+    insert into book select n, 1 from generate_series(1, 100) n;
+    insert into page select n, n from generate_series(1, 100) n;
+    `,
+    { ...postgrest(), routineSources: [functionsSource(), postgrestSource()] },
+  );
+  let lock: HeldLock;
+  beforeEach(async () => {
+    lock = await holdLock(rows.database.connectionString, 70);
+  });
+  afterEach(() => lock.release());
+
+  test.each([
+    ['an array', 'GET /rest/book?select=content&order=id', 'application/json'],
+    ['with a count', 'GET /rest/book?select=content&order=id', 'application/json', 'count=exact'],
+    ['an object', 'GET /rest/book?select=content&order=id', 'application/vnd.pgrst.object+json'],
+    ['without null values', 'GET /rest/book?select=content&order=id', 'application/json;nulls=stripped'],
+    ['CSV', 'GET /rest/book?select=content&order=id', 'text/csv'],
+    ['the rows of a function', 'GET /rest/rpc/books?select=content', 'application/json'],
+    ['rows with a related row', 'GET /rest/page?select=content,book(id)&order=id', 'application/json'],
+  ])('%s', async (_, line, accept, prefer = 'handling=lenient') => {
+    expect(await ask(rows, line, { headers: { accept, prefer } })).toMatchInlineSnapshot(`
+      "400
+      content-type: application/json; charset=utf-8
+
+      {"code":"54000","message":"The response is too large","details":"It has more than 67108864 bytes","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
+    `);
+  });
+
+  test('related rows with related rows of their own', async () => {
+    expect(await ask(rows, 'GET /rest/author?select=book(content,page(id))&book.order=id')).toMatchInlineSnapshot(`
+      "400
+      content-type: application/json; charset=utf-8
+
+      {"code":"54000","message":"The response is too large","details":"The related rows of one row have 67110967 bytes; the limit is 67108864","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
+    `);
+  });
+});
+
+describe('related rows of one row', () => {
+  const related = useGateway(
+    `
+    create table author (id int primary key);
+    create table book (id int primary key, author_id int references author, content text);
+    insert into author values (1);
+    insert into book select n, 1, repeat('x', 1024 * 1024) from generate_series(1, 64) n;
+    `,
+    postgrest(),
+  );
+
+  test('a list, and a list of values, that are too large', async () => {
+    expect(await ask(related, 'GET /rest/author?select=book(content)')).toMatchInlineSnapshot(`
+      "400
+      content-type: application/json; charset=utf-8
+
+      {"code":"54000","message":"The response is too large","details":"The related rows of one row have 67110014 bytes; the limit is 67108864","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
+    `);
+    expect(await ask(related, 'GET /rest/author?select=...book(content)')).toMatchInlineSnapshot(`
+      "400
+      content-type: application/json; charset=utf-8
+
+      {"code":"54000","message":"The response is too large","details":"The related rows of one row have 67109120 bytes; the limit is 67108864","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
+    `);
+    const written = { body: { id: 1 }, headers: { prefer: 'return=representation' } };
+    expect(await ask(related, 'PATCH /rest/author?id=eq.1&select=book(content)', written)).toMatchInlineSnapshot(`
+      "400
+      content-type: application/json; charset=utf-8
+
+      {"code":"54000","message":"The response is too large","details":"The related rows of one row have 67110014 bytes; the limit is 67108864","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
+    `);
+    expect(await ask(related, 'GET /rest/author?select=book(id)&book.limit=1')).toMatch(
+      /^200[^]*\[{"book":\[{"id":1}\]}\]$/,
+    );
+  });
 });

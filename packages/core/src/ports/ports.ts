@@ -9,6 +9,7 @@ import {
 } from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
+import type { JoinedBody, JoinedRows } from '../http/joined-rows.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import type { Caller, Claim } from './caller.ts';
@@ -19,7 +20,7 @@ export type { ConnectionConfiguration, DataSource, HostClient } from '../postgre
 export type { Caller, Claim } from './caller.ts';
 export type { EventLog, GapReason, LogContent, LogEntry, LogListener, LogSnapshot } from './event-log.ts';
 export type { Observation, Observer, UploadStatus } from './observation.ts';
-export type { GatewayRequest, GatewayResponse, HeaderList };
+export type { GatewayRequest, GatewayResponse, HeaderList, JoinedBody, JoinedRows };
 export { Problem };
 
 /** A connection that the host program provides for one request. */
@@ -250,14 +251,22 @@ export interface RowResponse {
    * would keep settings that cannot be restored, such as `transaction_read_only`.
    */
   readonly rollsBack: boolean | 'host';
+  /** The statement has a row for each part of the body, which is its first column. Absent: one row has all. */
+  readonly joins?: JoinedRows;
   /**
    * Returns the response. Called after the end of the transaction.
-   * @param row the columns as text
+   * @param row the columns as text; with `joins`, those after the first one
    * @param headerRow the columns of the header query, which are not headers then; empty without one
-   * @param rows all rows, of a statement such as EXPLAIN
+   * @param rows all rows, of a statement such as EXPLAIN; empty with `joins`
+   * @param joined the body; null without `joins`
    * @throws Problem
    */
-  respond(row: readonly (string | null)[], headerRow: readonly (string | null)[], rows: TextTable): GatewayResponse;
+  respond(
+    row: readonly (string | null)[],
+    headerRow: readonly (string | null)[],
+    rows: TextTable,
+    joined: JoinedBody | null,
+  ): GatewayResponse;
   /** Returns the error to respond with when the statement has failed. */
   toError(error: unknown): unknown;
 }

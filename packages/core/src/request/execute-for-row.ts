@@ -1,9 +1,10 @@
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
+import { JoinedBodySink } from '../response/joined-body.ts';
 import type { HeaderWriter } from '../response/response-headers.ts';
 import type { ExecutableCall } from './build-query.ts';
 import { withCallerHeaders } from '../auth/caller-headers.ts';
 import type { Caller, RowResponse } from '../ports/ports.ts';
-import type { ExclusiveRunner, Step, Transaction } from '../postgres/port.ts';
+import type { ExclusiveRunner, RowSink, Step, Transaction } from '../postgres/port.ts';
 import { createTextRowSink } from '../postgres/query.ts';
 import { selectDatabase, selectRole } from './call-connection.ts';
 import { transactionSteps } from './call-steps.ts';
@@ -37,21 +38,62 @@ async function executeForRow(
 ): Promise<GatewayResponse> {
   const { format, writeHeaders } = input.call.candidate.selectRepresentation(undefined, input.call);
   const ownHeaders = commentHeaders(input.call, writeHeaders);
-  const rows = createTextRowSink();
-  const execution = { ...input, format, tapRows: () => rows };
+  const rows = collectRows(rowResponse, input);
+  const execution = { ...input, format, tapRows: rows.nextSink, ...rows.options };
   const { rollsBack } = rowResponse;
   const isRolledBack = rollsBack === 'host' ? context.provideConnection !== null : rollsBack;
   const running = isRolledBack ? executeAndRollBack(context, execution) : execute(context, execution);
   const result = await running.catch((error: unknown) => {
-    throw rowResponse.toError(error);
+    throw rows.sizeError() ?? rowResponse.toError(error);
   });
   // The row never reaches the writer of the result.
   if (result.kind === 'stream') result.body.cancel();
+  // The statement may have completed before it was cancelled.
+  const tooLarge = rows.sizeError();
+  if (tooLarge !== null) throw tooLarge;
   const response = withSettings(
-    withHeaders(rowResponse.respond(rows.rows[0] ?? [], result.headerRow?.values ?? [], rows.rows), ownHeaders),
+    withHeaders(rows.respond(result.headerRow?.values ?? []), ownHeaders),
     result.settingsRow?.settings ?? null,
   );
   return input.request.method === 'HEAD' ? withoutBody(response) : response;
+}
+
+/** The rows of one call. */
+interface CollectedRows {
+  /** Returns the sink of the next run of the statement: a call that fails may run again. */
+  readonly nextSink: () => RowSink;
+  /** What the execution needs to cancel the call. */
+  readonly options: Pick<ExecutionInput, 'onCancellable'>;
+  /** Returns the error of rows that are too large; null: they are not. */
+  readonly sizeError: () => Error | null;
+  readonly respond: (headerRow: readonly (string | null)[]) => GatewayResponse;
+}
+
+function collectRows(rowResponse: RowResponse, input: Omit<ExecutionInput, 'format'>): CollectedRows {
+  const { joins } = rowResponse;
+  if (joins === undefined) {
+    let sink = createTextRowSink();
+    return {
+      nextSink: () => (sink = createTextRowSink()),
+      options: {},
+      sizeError: () => null,
+      respond: (headerRow) => rowResponse.respond(sink.rows[0] ?? [], headerRow, sink.rows, null),
+    };
+  }
+  let cancelCall: (() => void) | null = null;
+  const onCancellable = (cancel: () => void): void => {
+    cancelCall = cancel;
+    if (input.onCancellable === undefined) input.request.onDisconnect(cancel);
+    else input.onCancellable(cancel);
+  };
+  const newSink = (): JoinedBodySink => new JoinedBodySink(joins, () => cancelCall?.());
+  let sink = newSink();
+  return {
+    nextSink: () => (sink = newSink()),
+    options: { onCancellable },
+    sizeError: () => (sink.isExceeded ? joins.tooLarge() : null),
+    respond: (headerRow) => rowResponse.respond(sink.others, headerRow, [], sink.finish()),
+  };
 }
 
 /** Returns the headers of the comment. The media type is that of the row. */

@@ -49,7 +49,8 @@ function convertedWriter(shape: KeyShape | null): FieldWriter {
   return (out, chunk, start, end) => renamer.write(out, chunk, start, end);
 }
 
-function readLength(chunk: Uint8Array, at: number): number {
+/** Returns the length of the field at an offset; -1 for NULL. */
+export function fieldLength(chunk: Uint8Array, at: number): number {
   return (chunk[at]! << 24) | (chunk[at + 1]! << 16) | (chunk[at + 2]! << 8) | chunk[at + 3]!;
 }
 
@@ -76,7 +77,7 @@ export function objectWriter(columns: readonly ResultColumn[]): RowWriter {
     if (fields === 0) return out.append(none);
     let position = offset;
     for (let index = 0; index < fields; index++) {
-      const length = readLength(chunk, position);
+      const length = fieldLength(chunk, position);
       position += 4;
       writeVerbatim(out, keys[index]!, 0, keys[index]!.length);
       if (length === -1) {
@@ -94,7 +95,7 @@ export function objectWriter(columns: readonly ResultColumn[]): RowWriter {
 export function valueWriter(column: ResultColumn): RowWriter {
   const write = fieldWriter(column);
   return (out, chunk, offset) => {
-    const length = readLength(chunk, offset);
+    const length = fieldLength(chunk, offset);
     if (length === -1) out.append(nullBytes);
     else write(out, chunk, offset + 4, offset + 4 + length);
   };
@@ -102,13 +103,13 @@ export function valueWriter(column: ResultColumn): RowWriter {
 
 /** The bytes of the first field; null for NULL. */
 export function readFirstField(chunk: Uint8Array, offset: number): Uint8Array | null {
-  const length = readLength(chunk, offset);
+  const length = fieldLength(chunk, offset);
   return length === -1 ? null : chunk.subarray(offset + 4, offset + 4 + length);
 }
 
 /** Whether the first field of a row is NULL. */
 export function isFirstFieldNull(chunk: Uint8Array, offset: number): boolean {
-  return readLength(chunk, offset) === -1;
+  return fieldLength(chunk, offset) === -1;
 }
 
 /** The bytes of each field; null for NULL. */
@@ -116,7 +117,7 @@ export function readFields(chunk: Uint8Array, offset: number, count: number): re
   const fields: (Uint8Array | null)[] = [];
   let position = offset;
   for (let index = 0; index < count; index++) {
-    const length = readLength(chunk, position);
+    const length = fieldLength(chunk, position);
     position += 4;
     fields.push(length === -1 ? null : chunk.subarray(position, position + length));
     if (length > 0) position += length;

@@ -36,36 +36,66 @@ function rowsBody(format: BodyFormat, names: readonly string[]): string {
   return names.length === 0 ? emptyRowsBody : jsonBody;
 }
 
+/** The text of a row as JSON or CSV, for a statement that returns the rows one by one. */
+export type RowFormat = 'json' | 'strippedJson' | 'csv';
+
+const rowJson = 'pg_catalog.row_to_json("page".*)';
+
+function rowText(format: RowFormat, names: readonly string[]): string {
+  if (format === 'csv') return csvLine;
+  if (names.length === 0) return "'{}'::pg_catalog.text";
+  return `${format === 'strippedJson' ? `pg_catalog.json_strip_nulls(${rowJson})` : rowJson}::pg_catalog.text`;
+}
+
+/**
+ * Writes the query of the rows, each of them as text in the column `text`, and returns the names of the columns.
+ * @throws as `writeRead`
+ */
+export function writeRows(sql: SqlText, read: Read, format: RowFormat): readonly string[] {
+  const { names, rows } = pageRows(read);
+  sql
+    .add(`select ${rowText(format, names)} as "text" from (`, `${format} (`)
+    .append(rows)
+    .add(') "page"', ')');
+  return names;
+}
+
+/** The rows of a page, with the names of their columns. */
+function pageRows(read: Read): { readonly names: readonly string[]; readonly rows: SqlText } {
+  const level = outerLevel(read);
+  const builder = new SelectBuilder(read);
+  const parts = builder.outerLevel(read, read.query.items, level);
+  builder.checkPaths();
+  const rows = text('select ');
+  writeColumns(rows, parts.columns);
+  rows.add(' from ').append(parts.from);
+  writeWhere(rows, parts.where);
+  rows.append(parts.group);
+  writeOrder(rows, parts.order);
+  writePage(rows, pageOf(level, read.limits.maxRows));
+  return { names: parts.names, rows };
+}
+
 /**
  * Writes the query that reads the rows, and returns the names of the columns. The query has one row: the rows as JSON or CSV in `body`,
  * and their number in `count`. CSV is without the line of names.
  * @throws Problem 400 for an unknown column or relation, and past a limit
  */
 export function writeRead(sql: SqlText, read: Read, format: BodyFormat = 'json'): readonly string[] {
-  const level = outerLevel(read);
-  const builder = new SelectBuilder(read);
-  const parts = builder.outerLevel(read, read.query.items, level);
-  builder.checkPaths();
-  const body = rowsBody(format, parts.names);
+  const { names, rows } = pageRows(read);
   const key = typeof format === 'string' ? format : format.sql;
-  sql.add(`select ${body} as "body", pg_catalog.count(*) as "count" from (select `, `${key} (select `);
-  writeColumns(sql, parts.columns);
-  sql.add(' from ').append(parts.from);
-  writeWhere(sql, parts.where);
-  sql.append(parts.group);
-  writeOrder(sql, parts.order);
-  writePage(sql, pageOf(level, read.limits.maxRows));
-  sql.add(') "page"', ')');
-  return parts.names;
+  sql.add(`select ${rowsBody(format, names)} as "body", pg_catalog.count(*) as "count" from (`, `${key} (`);
+  sql.append(rows).add(') "page"', ')');
+  return names;
 }
 
 const jsonBody = `coalesce(pg_catalog.json_agg("page".*), '[]')::pg_catalog.text`;
 /** A row without columns cannot be named as a whole. */
 const emptyRowsBody = `coalesce(pg_catalog.json_agg('{}'::pg_catalog.json), '[]')::pg_catalog.text`;
 /** The text of a row quotes values as CSV does, within parentheses, and doubles backslashes. */
-const rowText = 'row("page".*)::pg_catalog.text';
+const rowFields = 'row("page".*)::pg_catalog.text';
 const backslash = 'pg_catalog.chr(92)';
-const csvLine = `pg_catalog.replace(pg_catalog.substr(${rowText}, 2, pg_catalog.length(${rowText}) - 2), ${backslash} || ${backslash}, ${backslash})`;
+const csvLine = `pg_catalog.replace(pg_catalog.substr(${rowFields}, 2, pg_catalog.length(${rowFields}) - 2), ${backslash} || ${backslash}, ${backslash})`;
 export const csvBody: string = `coalesce(pg_catalog.string_agg(${csvLine}, pg_catalog.chr(10)), '')`;
 
 /**

@@ -96,12 +96,17 @@ function buildRows(request: TargetRequest, target: FunctionTarget, call: SqlText
 
 const callRows = `(select pg_catalog.count(*) from ${sourceAlias})`;
 
-/** The call fails beyond a limit, so that it changes nothing. */
-function selectGuards({ media, preferences }: TargetRequest, { result }: FunctionTarget): ReadParts['guards'] {
+/** The call fails beyond a limit, so that it changes nothing. A call in a read-only transaction can change nothing. */
+function selectGuards(
+  { media, preferences, isReadOnly }: TargetRequest,
+  { result }: FunctionTarget,
+): ReadParts['guards'] {
   const { handling, maxAffected } = preferences;
+  const limitsRows = handling === 'strict' && maxAffected !== null && result === 'rows';
+  if (isReadOnly && (media.shape === 'object' || !limitsRows)) return [];
   const size = { guard: sizeGuard(), value: 'pg_catalog.octet_length("result"."body")' };
   if (media.shape === 'object') return [{ guard: newGuard('single', 1), value: '"result"."count"' }, size];
-  if (handling !== 'strict' || maxAffected === null || result !== 'rows') return [size];
+  if (!limitsRows) return [size];
   return [{ guard: newGuard('maximum', maxAffected), value: callRows }, size];
 }
 

@@ -44,14 +44,6 @@ export function fieldNamed(items: readonly SelectItem[], name: string): Field | 
   return items.some(({ kind }) => kind === 'all') ? { column: name, path: [] } : null;
 }
 
-/** Returns the list of a column of related rows. */
-export function listSql(column: string, { distinct }: Pick<SelectedRelation, 'distinct'>): string {
-  const list = distinct
-    ? `pg_catalog.json_agg(distinct pg_catalog.to_jsonb(${column})) filter (where ${column} is distinct from null)`
-    : `pg_catalog.json_agg(${column})`;
-  return `coalesce(${list}, '[]')`;
-}
-
 /** @param ifNone the text without columns */
 export function writeColumns(sql: SqlText, columns: readonly Operand[], ifNone = ''): void {
   if (columns.length === 0) sql.add(ifNone);

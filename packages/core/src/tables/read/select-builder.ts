@@ -19,7 +19,6 @@ import {
   fieldNamed,
   findRelation,
   type Joined,
-  listSql,
   positionOf,
   requireDistinct,
   writeColumns,
@@ -36,6 +35,7 @@ import {
   type SelectItem,
 } from './query.ts';
 import { pageOf } from './page-sql.ts';
+import { bytesOf, emptyRowJson, listOfRows, listSql, rowJson, withinListLimit } from './related-lists.ts';
 import { computedOf, findRelationship, type ReadModel, type Relationship } from './relationships.ts';
 import { columnKey, type Relation } from './relation.ts';
 
@@ -179,14 +179,17 @@ export class SelectBuilder {
     if (item.spread) return this.#spread(joined, outer, { item, relationship, path: innerPath });
     const { rows, names, givesObject } = this.#relatedRows(outer, relationship, item, innerPath);
     const alias = quoteIdentifier(`e${++this.#aliases}`);
-    // A row without columns cannot be named as a whole.
-    const row = names.length === 0 ? "'{}'::pg_catalog.json" : 'pg_catalog.row_to_json("row".*)';
-    const value = givesObject ? row : `pg_catalog.json_agg(${names.length === 0 ? row : '"row".*'})`;
-    const lateral = sql`lateral (select ${text(value)} as "value" from (${rows}) "row") ${text(alias)}`;
+    const row = names.length === 0 ? emptyRowJson : rowJson;
+    const hasLists = item.items.some(({ kind }) => kind === 'relation');
+    const value = givesObject
+      ? sql`select ${text(row)} as "value" from (${rows}) "row"`
+      : listOfRows(rows, row, hasLists);
+    const lateral = sql`lateral (${value}) ${text(alias)}`;
     joined.joins.push(joinSql(item, givesObject ? 'true' : `${alias}."value" is not null`, lateral));
     joined.related.set(name, `${alias}."value"`);
     if (item.items.length === 0) return;
-    const result = givesObject ? `${alias}."value"` : `coalesce(${alias}."value", '[]')`;
+    const list = `${alias}."value"`;
+    const result = givesObject ? list : withinListLimit(`coalesce(${list}, '[]')`, bytesOf(list));
     const comparable = joined.isGrouped ? `(${result})::pg_catalog.jsonb` : result;
     this.#addColumn(joined, name, { sql: `${comparable} as ${quoteIdentifier(name)}` });
   }
@@ -283,7 +286,9 @@ export class SelectBuilder {
       joinSql(item, 'true', sql`lateral (select ${list} from (${rows}) "row"${having}) ${text(alias)}`),
     );
     for (const name of names) {
-      const value = `${alias}.${quoteIdentifier(name)}${joined.isGrouped ? '::pg_catalog.jsonb' : ''}`;
+      const list = `${alias}.${quoteIdentifier(name)}`;
+      const limited = withinListLimit(list, bytesOf(list));
+      const value = joined.isGrouped ? `(${limited})::pg_catalog.jsonb` : limited;
       this.#addColumn(joined, name, { sql: `${value} as ${quoteIdentifier(name)}` });
     }
   }

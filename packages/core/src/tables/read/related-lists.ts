@@ -1,0 +1,54 @@
+import { sql, type SqlText, text } from '../parts/sql-text.ts';
+import type { SelectedRelation } from './query.ts';
+
+/** The JSON of a row of `"row"`. A row without columns cannot be named as a whole. */
+export const rowJson = 'pg_catalog.row_to_json("row".*)';
+export const emptyRowJson = "'{}'::pg_catalog.json";
+
+/** Bytes of the rows of one relation, or of a whole response. */
+export const maxBodyBytes: number = 64 * 1024 * 1024;
+
+/** The text of the error of related rows that are too large. */
+const listFault = 'pgway: bytes of related rows: ';
+const listFaultNumber = new RegExp(`${listFault}(\\d+)`);
+
+/**
+ * Returns a value, or an error in place of one that is too large.
+ * @param size the bytes of the value in SQL
+ */
+export function withinListLimit(value: string, size: string): string {
+  const fault = `pg_catalog.concat('${listFault}', ${size})::pg_catalog.int4::pg_catalog.text::pg_catalog.json`;
+  return `case when ${size} operator(pg_catalog.>) ${maxBodyBytes} then ${fault} else ${value} end`;
+}
+
+/** Returns the size in the message of an error that `withinListLimit` has made; null for another error. */
+export function listSize(message: string): string | null {
+  return listFaultNumber.exec(message)?.[1] ?? null;
+}
+
+/** Returns the bytes of a JSON value in SQL. */
+export function bytesOf(value: string): string {
+  return `pg_catalog.octet_length(${value}::pg_catalog.text)`;
+}
+
+/**
+ * Returns the query of the list of rows, in the column `value`.
+ * @param row the JSON of a row of `"row"`
+ * @param isNested whether the rows have lists of their own, and so can be large: the list is not built beyond the limit
+ */
+export function listOfRows(rows: SqlText, row: string, isNested: boolean): SqlText {
+  // The elements are rows, unless these have no columns.
+  if (!isNested)
+    return sql`select pg_catalog.json_agg(${text(row === rowJson ? '"row".*' : row)}) as "value" from (${rows}) "row"`;
+  const size = `pg_catalog.sum(${bytesOf('"row"."value"')}) over (rows unbounded preceding)`;
+  const element = withinListLimit('"item"."value"', '"item"."size"');
+  return sql`select pg_catalog.json_agg(${text(element)}) as "value" from (select "row"."value", ${text(size)} as "size" from (select ${text(row)} as "value" from (${rows}) "row" offset 0) "row") "item"`;
+}
+
+/** Returns the list of a column of related rows. */
+export function listSql(column: string, { distinct }: Pick<SelectedRelation, 'distinct'>): string {
+  const list = distinct
+    ? `pg_catalog.json_agg(distinct pg_catalog.to_jsonb(${column})) filter (where ${column} is distinct from null)`
+    : `pg_catalog.json_agg(${column})`;
+  return `coalesce(${list}, '[]')`;
+}
