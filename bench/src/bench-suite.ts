@@ -37,7 +37,7 @@ export async function benchSuite(
       options,
       signal,
       log,
-      databaseCpu: database.cpu,
+      databaseCpu: () => database.cpu(),
     });
     if (hasStream) log('a stream …');
     const streamOptions = { rows, pauseSeconds: options.streamPauseSeconds, signal };
