@@ -49,6 +49,7 @@ export type {
   DataProtectionOptions,
   EventsOptions,
   GatewayConnectionOptions,
+  ChangesOptions,
   GeneralOptions,
   HookOptions,
   IdempotencyOptions,

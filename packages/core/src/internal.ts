@@ -132,6 +132,7 @@ export { cacheOptions } from './gateway/options/cache-options.ts';
 export { connectionOptions } from './gateway/options/connection-options.ts';
 export { eventsOptions } from './gateway/options/event-options.ts';
 export { generalOptions } from './gateway/options/general-options.ts';
+export { changesOptions } from './gateway/options/changes-options.ts';
 export { idempotencyOptions } from './gateway/options/idempotency-options.ts';
 export { rateLimitsOptions } from './gateway/options/rate-limit-options.ts';
 export { readReplicasOptions } from './gateway/options/read-replica-options.ts';

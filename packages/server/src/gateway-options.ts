@@ -36,7 +36,7 @@ export async function gatewayOptions(
   connectionString: string,
   { wrapSources, shared, workingDirectory, ...commandOptions }: CommandOptions,
 ): Promise<GatewayOptions> {
-  const { gateway, crud, idempotency, readReplicas } = configuration;
+  const { gateway, crud, changes, idempotency, readReplicas } = configuration;
   const { nameConverter, traceContext, ...options } = gateway;
   return {
     ...options,
@@ -48,6 +48,7 @@ export async function gatewayOptions(
     ...(nameConverter === 'none' ? { nameConverter: (name: string): string => name } : {}),
     readReplicas,
     idempotency,
+    changes,
     events: eventsOptions(configuration),
     ...cacheOptions(configuration),
     rateLimits: rateLimitOptions(configuration),

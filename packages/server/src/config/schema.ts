@@ -20,6 +20,7 @@ import { gatewaySection } from './schema/gateway.ts';
 import { healthSection } from './schema/health.ts';
 import { compressionSection, corsSection, securityHeadersSection } from './schema/http.ts';
 import {
+  changesSection,
   crudSection,
   eventsSection,
   databaseTypesSection,
@@ -133,6 +134,7 @@ export const configurationSchema = section('The database, and the address to lis
   ),
   tenant: tenantSection,
   events: eventsSection,
+  changes: changesSection,
   redisCache: redisCacheSection,
   idempotency: idempotencySection,
   rateLimits: rateLimitsSection,

@@ -315,6 +315,7 @@ describe('all issues are reported at once, with their places', () => {
       'tenant.connectionString',
       'tenant.connectionStrings',
       'events.redisUrl',
+      'changes.connectionString',
       'redisCache.url',
       'redisRateLimits.url',
       'jwt.keys',

@@ -265,6 +265,19 @@ export interface CacheOptions {
   readonly cacheInvalidateChannel: string | null;
 }
 
+/** Streams of row changes, for tables and views with the annotation `changes`. */
+export interface ChangesOptions {
+  /**
+   * The connection that reads the log of the database, of a user with the attribute REPLICATION, and not through a
+   * pooler. Null: `listenConnectionString`, or else the main one.
+   */
+  readonly connectionString: string | null;
+  /** Seconds between two reads of changed rows. Rows that change several times in between arrive once. Default 0.02. */
+  readonly window: number;
+  /** Seconds that changes are kept for clients that reconnect. Default 60. */
+  readonly replaySeconds: number;
+}
+
 /** Connections to the databases. */
 export interface GatewayConnectionOptions {
   /**

@@ -17,6 +17,7 @@ import { OptionsError } from '../start-error.ts';
 import { authenticationOptions, type AuthenticationOptions } from './authentication-options.ts';
 import { type BatchOptions, batchOptions } from './batch-options.ts';
 import { type CacheOptions, cacheOptions } from './cache-options.ts';
+import { type ChangesOptions, changesOptions } from './changes-options.ts';
 import { connectionOptions, type GatewayConnectionOptions } from './connection-options.ts';
 import { type EventsOptions, eventsOptions } from './event-options.ts';
 import { type GeneralOptions, generalOptions } from './general-options.ts';
@@ -44,6 +45,7 @@ export type ResolvedOptions = Omit<
   readonly authentication: AuthenticationOptions;
   readonly readReplicas: ReadReplicasOptions;
   readonly events: EventsOptions;
+  readonly changes: ChangesOptions;
   readonly rateLimits: RateLimitsOptions;
   readonly idempotency: IdempotencyOptions;
   readonly uploadOptions: UploadOptions;
@@ -54,6 +56,7 @@ type GroupName =
   | 'authentication'
   | 'readReplicas'
   | 'events'
+  | 'changes'
   | 'rateLimits'
   | 'idempotency'
   | 'uploadOptions';
@@ -64,6 +67,7 @@ export type GatewayOptions = Partial<Omit<ResolvedOptions, 'connectionString' | 
   readonly authentication?: Partial<AuthenticationOptions>;
   readonly readReplicas?: Partial<ReadReplicasOptions>;
   readonly events?: Partial<EventsOptions>;
+  readonly changes?: Partial<ChangesOptions>;
   readonly rateLimits?: Partial<RateLimitsOptions>;
   readonly idempotency?: Partial<IdempotencyOptions>;
   readonly uploadOptions?: Partial<UploadOptions>;
@@ -73,6 +77,7 @@ const groups = {
   authentication: authenticationOptions,
   readReplicas: readReplicasOptions,
   events: eventsOptions,
+  changes: changesOptions,
   rateLimits: rateLimitsOptions,
   idempotency: idempotencyOptions,
   uploadOptions,
@@ -109,6 +114,7 @@ export const gatewayOptions: OptionGroup<HostOptions> = optionGroup<HostOptions>
     authentication: nested(groups.authentication),
     readReplicas: nested(groups.readReplicas),
     events: nested(groups.events),
+    changes: nested(groups.changes),
     rateLimits: nested(groups.rateLimits),
     idempotency: nested(groups.idempotency),
     uploadOptions: nested(groups.uploadOptions),

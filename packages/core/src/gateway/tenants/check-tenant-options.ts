@@ -61,15 +61,22 @@ function claimFaults({ host, claim }: TenantOptions, { authentication }: Resolve
   ];
 }
 
+/** Returns the names of options with a database that all tenants would share. */
+function ownDatabases(options: ResolvedOptions): readonly string[] {
+  const given: Readonly<Record<string, boolean>> = {
+    connectionStrings: Object.keys(options.connectionStrings).length > 0,
+    dataSource: options.dataSource !== null,
+    connectionProvider: options.connectionProvider !== null,
+    listenConnectionString: options.listenConnectionString !== null,
+    readReplicas: options.readReplicas.connectionStrings.length > 0,
+    'changes.connectionString': options.changes.connectionString !== null,
+  };
+  return Object.keys(given).filter((name) => given[name]);
+}
+
 function databaseFaults(tenant: TenantOptions, options: ResolvedOptions): readonly string[] {
   const { connectionString, connectionStrings, query } = tenant;
-  const others = [
-    ...(Object.keys(options.connectionStrings).length === 0 ? [] : ['connectionStrings']),
-    ...(options.dataSource === null ? [] : ['dataSource']),
-    ...(options.connectionProvider === null ? [] : ['connectionProvider']),
-    ...(options.listenConnectionString === null ? [] : ['listenConnectionString']),
-    ...(options.readReplicas.connectionStrings.length === 0 ? [] : ['readReplicas']),
-  ];
+  const others = ownDatabases(options);
   return [
     ...others.map((name) => `${name}: not with tenant, as all tenants would share its database; remove one of the two`),
     ...(query === null && Object.keys(connectionStrings).length === 0

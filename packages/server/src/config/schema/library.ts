@@ -1,6 +1,7 @@
 /** Sections with the options of one part of the library each, with its names, units and defaults but for a few. */
 import {
   arrayOf,
+  changesOptions,
   crudOptions,
   csvUploadOptions,
   defaultUploadHandlerOptions,
@@ -71,6 +72,8 @@ export const eventsSection = section(eventsOptions.description, {
     '`redis://user:password@host:6379`, `rediss://…` for TLS, or `redis-sentinel://host:26379,host:26379/name` for Sentinel.',
   ),
 });
+
+export const changesSection = section(changesOptions.description, fileOptions(changesOptions));
 
 export const idempotencySection = section(
   idempotencyOptions.description,

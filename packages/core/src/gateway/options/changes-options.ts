@@ -1,0 +1,27 @@
+import { option, optionGroup, type OptionGroup } from '../../validation/option.ts';
+import { nullable, number, secret } from '../../validation/validators.ts';
+import type { ChangesOptions } from './options.generated.ts';
+
+export type { ChangesOptions } from './options.generated.ts';
+
+export const changesOptions: OptionGroup<ChangesOptions> = optionGroup<ChangesOptions>(
+  'ChangesOptions',
+  'Streams of row changes, for tables and views with the annotation `changes`.',
+  {
+    connectionString: option(
+      nullable(secret),
+      null,
+      'The connection that reads the log of the database, of a user with the attribute REPLICATION, and not through a pooler. Null: `listenConnectionString`, or else the main one.',
+    ),
+    window: option(
+      number({ min: 0, max: 1 }),
+      0.02,
+      'Seconds between two reads of changed rows. Rows that change several times in between arrive once.',
+    ),
+    replaySeconds: option(
+      number({ min: 0, max: 3_600 }),
+      60,
+      'Seconds that changes are kept for clients that reconnect.',
+    ),
+  },
+);
