@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Client } from 'pg';
 import { beforeAll, expect, test } from 'vitest';
 import type { CommittedTransaction } from '../../src/postgres/replication/change-reader.ts';
-import { openSession, openTestReader, useLogicalServer } from './support.ts';
+import { openSession, openTestReader, type TestReader, useLogicalServer } from './support.ts';
 
 /* Random transactions of several sessions: the keys that the reader has reported are those of the table, after each commit. */
 
@@ -19,14 +19,17 @@ beforeAll(async () => {
   `);
 });
 
+type Control = 'savepoint' | 'release' | 'rollback to' | 'commit' | 'rollback' | 'decode';
+
 type Step =
   | { readonly kind: 'insert' | 'delete' | 'update'; readonly first: number; readonly count: number }
   | { readonly kind: 'move'; readonly from: number; readonly to: number }
-  | { readonly kind: 'savepoint' | 'release' | 'rollback to' | 'commit' | 'rollback' };
+  | { readonly kind: Control };
 
 const key = fc.integer({ min: 0, max: keysOfSession - 1 });
-const count = fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 1, max: 5 }) }, fc.integer({ min: 300, max: 900 }));
-const range = { first: key, count };
+const firstKey = fc.oneof(key, fc.integer({ min: 0, max: 99 }));
+const count = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 600, max: 900 }));
+const range = { first: firstKey, count };
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('insert' as const), ...range }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('delete' as const, 'update' as const), ...range }) },
@@ -42,9 +45,19 @@ const step = fc.oneof(
     arbitrary: fc.record({ kind: fc.constantFrom('commit' as const, 'commit' as const, 'rollback' as const) }),
   },
 );
+/** Changes that a rollback to a savepoint undoes after they were decoded: PostgreSQL sends none that it knows to be undone. */
+const undone = fc
+  .array(step as fc.Arbitrary<Step>, { minLength: 1, maxLength: 3 })
+  .map((steps): Step[] => [{ kind: 'savepoint' }, ...steps, { kind: 'decode' }, { kind: 'rollback to' }]);
 const plan = fc.array(
-  fc.record({ session: fc.integer({ min: 0, max: sessionCount - 1 }), step: step as fc.Arbitrary<Step> }),
-  { maxLength: 40 },
+  fc.record({
+    session: fc.integer({ min: 0, max: sessionCount - 1 }),
+    steps: fc.oneof(
+      (step as fc.Arbitrary<Step>).map((only) => [only]),
+      undone,
+    ),
+  }),
+  { minLength: 5, maxLength: 30 },
 );
 
 /** A session whose transaction is open, with its savepoints. */
@@ -71,6 +84,8 @@ class Writer {
         await this.#client.query(step.kind);
         await this.begin();
         return step.kind === 'commit';
+      case 'decode':
+        return false;
       case 'savepoint':
         await this.#client.query(`savepoint s${++this.#savepoints}`);
         return false;
@@ -85,7 +100,7 @@ class Writer {
     }
   }
 
-  #change(step: Exclude<Step, { kind: 'savepoint' | 'release' | 'rollback to' | 'commit' | 'rollback' }>): string {
+  #change(step: Exclude<Step, { readonly kind: Control }>): string {
     if (step.kind === 'move') {
       const [from, to] = [this.#base + step.from, this.#base + step.to];
       return `update film set id = ${to} where id = ${from} and not exists (select from film where id = ${to})`;
@@ -118,15 +133,19 @@ function apply(keys: Set<string>, { changes, truncated }: CommittedTransaction):
 test('the keys after each commit are those of the table', async () => {
   const reader = await openTestReader(server);
   const clients = await Promise.all(Array.from({ length: sessionCount }, () => openSession(server)));
-  const property = fc.asyncProperty(plan, async (steps) => {
+  const property = fc.asyncProperty(plan, async (parts) => {
     await server.query('truncate film');
     await reader.caughtUp();
     reader.transactions.length = 0;
     const writers = clients.map((client, index) => new Writer(client, index));
     for (const writer of writers) await writer.begin();
     const states: string[] = [];
-    for (const { session, step: next } of [...steps, ...writers.map((_, index) => endOf(index))]) {
-      if (await writers[session]!.run(next)) states.push(await readKeys());
+    const ends = writers.map((_, session) => ({ session, steps: [{ kind: 'commit' } as const] }));
+    for (const { session, steps } of [...parts, ...ends]) {
+      for (const next of steps) {
+        if (next.kind === 'decode') await decode(reader);
+        else if (await writers[session]!.run(next)) states.push(await readKeys());
+      }
     }
     for (const client of clients) await client.query('rollback');
     await reader.caughtUp();
@@ -139,8 +158,11 @@ test('the keys after each commit are those of the table', async () => {
   await fc.assert(property, { numRuns: cases(100) });
 });
 
-function endOf(session: number): { readonly session: number; readonly step: Step } {
-  return { session, step: { kind: 'commit' } };
+/** Waits until the changes of open transactions were decoded. */
+async function decode(reader: TestReader): Promise<void> {
+  // A commit flushes the log.
+  await server.query(`select pg_logical_emit_message(true, '', '')`);
+  await reader.caughtUp();
 }
 
 async function readKeys(): Promise<string> {
