@@ -16,6 +16,8 @@ const generalHeaders = new Set([
   'x-request-id',
   'date',
   'vary',
+  // The code of an error, which its body has too.
+  'proxy-status',
 ]);
 
 export interface Sent {

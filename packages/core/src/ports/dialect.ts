@@ -36,11 +36,15 @@ export interface ShownMembers {
   readonly pointer?: unknown;
 }
 
-/** Returns the status and the members of the JSON object that a dialect has for a problem. */
+/** Returns the status, the members of the JSON object, and further headers that a dialect has for a problem. */
 export type ProblemFormat = (
   problem: Problem,
   shown: ShownMembers,
-) => { readonly status: number; readonly members: Readonly<Record<string, unknown>> };
+) => {
+  readonly status: number;
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly headers: HeaderList;
+};
 
 /** A dialect of requests and responses. A source has one for all of its endpoints, whose queries it builds. */
 export interface Dialect extends DialectDescriber {

@@ -23,9 +23,10 @@ export function problemResponse(
   const correlation = correlationId === null ? {} : { correlationId };
   if (typeof options.format === 'function') {
     const shown = hidden ? { ...redactedMembers(problem), detail: undefined } : publicMembers(problem);
-    const { status: ownStatus, members } = options.format(problem, shown);
+    const { status: ownStatus, members, headers: ownHeaders } = options.format(problem, shown);
     const body = JSON.stringify({ ...members, ...correlation });
-    return { ...createResponse(problem, 'application/json; charset=utf-8', body), status: ownStatus };
+    const response = createResponse(problem, 'application/json; charset=utf-8', body);
+    return { ...response, status: ownStatus, headers: [...response.headers, ...ownHeaders] };
   }
   return options.format === 'text'
     ? createResponse(

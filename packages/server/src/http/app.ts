@@ -177,7 +177,14 @@ async function addCompression(app: FastifyInstance, compression: Configuration['
 }
 
 /** Clients of PostgREST that are web pages read these headers of its responses. */
-const dialectHeaders = ['content-location', 'content-profile', 'content-range', 'location', 'preference-applied'];
+const dialectHeaders = [
+  'content-location',
+  'content-profile',
+  'content-range',
+  'location',
+  'preference-applied',
+  'proxy-status',
+];
 
 /** Seconds that browsers may cache a preflight response. */
 const preflightMaxAge = 600;
