@@ -1,4 +1,5 @@
 import { parseJsonObject } from '../catalog/json-object.ts';
+import { mapInSlices } from '../catalog/slices.ts';
 import { queryCatalog } from '../catalog/query-catalog.ts';
 import type { DefaultRoute, Routine, RoutineParameter, RoutineResult } from '../catalog/routine.ts';
 import type { TypeFacts } from '../catalog/type-facts.ts';
@@ -47,7 +48,7 @@ export async function prepareFiles(database: Database, files: readonly NamedFile
     readVolatileNames(database, files),
     readNotNullColumns(database, columns),
   ]);
-  return described.map((file) => toPreparedFile(file, { types, volatileNames, isNotNull }));
+  return mapInSlices(described, (file) => toPreparedFile(file, { types, volatileNames, isNotNull }));
 }
 
 async function describeFile(database: Database, file: NamedFile): Promise<DescribedFile> {

@@ -1,6 +1,9 @@
-import { lstat, readFile, realpath, stat } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { isUtf8 } from 'node:buffer';
+import { lstatSync, readFileSync } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
 import { glob } from 'tinyglobby';
+import { mapInSlices } from '../catalog/slices.ts';
 
 /** A file that a pattern matches. */
 export interface SqlFile {
@@ -25,13 +28,12 @@ const namePattern = /^[\p{L}\p{N}_.-]+$/u;
 export async function readFiles(folder: string, patterns: readonly string[]): Promise<readonly SqlFile[]> {
   const { root, paths } = await listFiles(folder, patterns, endpointFiles);
   const bases = patterns.map(fixedFolder);
-  return Promise.all(
-    paths.map(async (path): Promise<SqlFile> => {
-      const below = folderBelow(path, bases);
-      const fault = nameFault(path, below);
-      return fault === null ? readSqlFile(root, path, below) : { path, folder: below, text: '', fault };
-    }),
-  );
+  const outside = await foldersOutside(root, paths);
+  return mapInSlices(paths, (path): SqlFile => {
+    const below = folderBelow(path, bases);
+    const fault = nameFault(path, below);
+    return fault === null ? readSqlFile({ root, outside }, path, below) : { path, folder: below, text: '', fault };
+  });
 }
 
 /**
@@ -43,7 +45,8 @@ export async function readTestFiles(
   patterns: readonly string[],
 ): Promise<readonly Omit<SqlFile, 'folder'>[]> {
   const { root, paths } = await listFiles(folder, patterns, testFiles);
-  return Promise.all(paths.map((path) => readSqlFile(root, path, '')));
+  const outside = await foldersOutside(root, paths);
+  return mapInSlices(paths, (path) => readSqlFile({ root, outside }, path, ''));
 }
 
 /** Returns the time and size of each file, to find those that have changed. */
@@ -119,25 +122,34 @@ function nameFault(path: string, folder: string): string | null {
   return 'the name of the file has characters that a path cannot contain; use letters, digits, "_" and "-"';
 }
 
-async function readSqlFile(root: string, path: string, folder: string): Promise<SqlFile> {
+/** Returns the folders of the files, in full, that a link leads out of the root to. */
+async function foldersOutside(root: string, paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const folders = [...new Set(paths.map((path) => dirname(join(root, path))))];
+  const real = await Promise.all(folders.map((folder) => realpath(folder).catch(() => '')));
+  return new Set(folders.filter((_, index) => !`${real[index]!}${sep}`.startsWith(root + sep)));
+}
+
+/** Reads a file at once: a thousand small files take far less time than with a promise for each step. */
+function readSqlFile(
+  { root, outside }: { readonly root: string; readonly outside: ReadonlySet<string> },
+  path: string,
+  folder: string,
+): SqlFile {
   const faulty = (fault: string): SqlFile => ({ path, folder, text: '', fault });
   try {
     const full = join(root, path);
-    const status = await lstat(full);
+    const status = lstatSync(full);
     if (!status.isFile()) return faulty('is a link or not a file, and is not read; replace it by the file itself');
-    if (!(await realpath(full)).startsWith(root + sep)) return faulty('is outside of its folder, and is not read');
+    if (outside.has(dirname(full))) return faulty('is outside of its folder, and is not read');
     if (status.size > maxBytes) return faulty(`has ${status.size} bytes; a file may have ${maxBytes}`);
-    return { path, folder, ...decode(await readFile(full)) };
+    return { path, folder, ...decode(readFileSync(full)) };
   } catch (error) {
     return faulty(`cannot be read (${(error as Error).message})`);
   }
 }
 
 function decode(bytes: Buffer): Pick<SqlFile, 'text' | 'fault'> {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return text.includes('\0') ? { text: '', fault: 'contains a NUL character; remove it' } : { text, fault: null };
-  } catch {
-    return { text: '', fault: 'is not encoded in UTF-8; save it as UTF-8' };
-  }
+  if (!isUtf8(bytes)) return { text: '', fault: 'is not encoded in UTF-8; save it as UTF-8' };
+  if (bytes.includes(0)) return { text: '', fault: 'contains a NUL character; remove it' };
+  return { text: bytes.toString('utf8').replace(/^\uFEFF/, ''), fault: null };
 }

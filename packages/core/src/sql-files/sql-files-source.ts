@@ -1,4 +1,5 @@
 import { describeFault } from '../validation/fault.ts';
+import { mapInSlices } from '../catalog/slices.ts';
 import type { Database } from '../postgres/port.ts';
 import type { Routine, RoutineFault } from '../catalog/routine.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
@@ -35,7 +36,7 @@ export function sqlFilesSource(options: SqlFilesOptions): SqlFilesSource {
     name: 'files',
     async read(database: Database): Promise<readonly Routine[]> {
       const files = await readFiles(folder, patterns);
-      const read = files.map((file) => readFile(file, folderPaths));
+      const read = await mapInSlices(files, (file) => readFile(file, folderPaths));
       const all = await prepareFiles(
         database,
         read.flatMap((file) => file.named ?? []),

@@ -81,6 +81,52 @@ test.each([
   );
 });
 
+test.each([
+  [
+    'title=%ff',
+    {
+      type: 'malformed-body',
+      title: 'The body cannot be read',
+      detail: '"%ff" in the form is not percent-encoded UTF-8.',
+    },
+  ],
+  [
+    'limit=1',
+    {
+      type: 'missing-parameter',
+      title: 'A required parameter is missing',
+      detail: 'Missing in the form: "title" (text).',
+      missing: ['title'],
+    },
+  ],
+  [
+    'title=a&size=1',
+    {
+      type: 'unknown-parameter',
+      title: 'The request has an unknown parameter',
+      detail: '"size" in the form is not a parameter of this endpoint.',
+      unknown: ['size'],
+    },
+  ],
+  [
+    'title=a&title=b',
+    {
+      type: 'repeated-parameter',
+      title: 'A parameter is given more than once',
+      detail: 'The parameter "title" appears 2 times, but takes one value.',
+      parameters: ['title'],
+    },
+  ],
+  [
+    'title=a' + '&ids=1'.repeat(100_000),
+    { type: 'malformed-body', title: 'The body cannot be read', detail: 'The form has more than 100000 parameters.' },
+  ],
+])('a form that cannot be read: %#', async (body, problem) => {
+  const answer = await gateway.send('QUERY /films', { headers: form, body });
+  const type = `urn:pgway:problem:${problem.type}`;
+  expect([answer.status, JSON.parse(answer.body)]).toEqual([400, { ...problem, type, status: 400 }]);
+});
+
 test('a body can be longer than a URL', async () => {
   const ids = [...Array.from({ length: 5000 }, (_, index) => index + 10), 2];
   const body = `title=a&${ids.map((id) => `ids=${id}`).join('&')}`;

@@ -40,7 +40,7 @@ function matchOnly<Candidate extends { readonly endpoint: Endpoint }>(
 ): SignatureMatch<Candidate> {
   const match = matchSignature(candidate, request);
   if (match.missing.length === 0 && match.unknown.length === 0) return match;
-  throw bindingError(match, request.input.source);
+  throw bindingError(match, request.input);
 }
 
 function selectOverload<Candidate extends { readonly endpoint: Endpoint }>(

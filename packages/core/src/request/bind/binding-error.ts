@@ -12,9 +12,9 @@ interface Candidate {
 const maxNamed = 20;
 
 /** The problem for missing and unknown keys. It names the first 20 of each. */
-export function bindingError(match: SignatureMatch<Candidate>, source: RequestInput['source']): Problem {
+export function bindingError(match: SignatureMatch<Candidate>, input: RequestInput): Problem {
   const { endpoint } = match.candidate;
-  const location = source === 'query' ? 'the query string' : 'the JSON body';
+  const location = nameLocation(input);
   const unknown = match.unknown.slice(0, maxNamed);
   const body = match.missing.find(
     (parameter) => 'position' in parameter && parameter.position === endpoint.bodyParameter,
@@ -35,6 +35,11 @@ export function bindingError(match: SignatureMatch<Candidate>, source: RequestIn
       ...(match.missing.length > 0 ? { missing: match.missing.slice(0, maxNamed).map(({ key }) => key) } : {}),
     },
   });
+}
+
+function nameLocation(input: RequestInput): string {
+  if (input.source === 'body') return 'the JSON body';
+  return input.isForm === true ? 'the form' : 'the query string';
 }
 
 /** @param count the number of all keys, unnamed ones included */

@@ -34,7 +34,7 @@ export function textsToValue(
   }
   if (texts.length > 1) {
     throw new Problem('repeated-parameter', {
-      detail: `The parameter "${target.key}" stands ${texts.length} times in the query string, but takes one value.`,
+      detail: `The parameter "${target.key}" appears ${texts.length} times, but takes one value.`,
       members: { parameters: [target.key] },
     });
   }

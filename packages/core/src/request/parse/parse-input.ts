@@ -7,7 +7,7 @@ import type { BodyReader } from '../../ports/dialect.ts';
 import type { RequestInput } from '../../ports/request-input.ts';
 import { JsonError, readJson } from '../../http/json-reader.ts';
 import { type JsonSlice, readMembers } from '../../http/json-slice.ts';
-import { parseQueryString } from '../../http/query-string.ts';
+import { parseForm, parseQueryString } from '../../http/query-string.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 const acceptQuery = ['accept-query', queryMediaTypes.join(', ')];
@@ -85,7 +85,7 @@ async function readQueryContent(request: GatewayRequest, limit: number): Promise
   }
   if (type === formType) {
     const text = await readText(request, limit);
-    return { source: 'query', values: parseQueryString(text ?? '', Infinity), body: null };
+    return { source: 'query', values: parseForm(text ?? ''), body: null, isForm: true };
   }
   if (!isJsonType(type)) {
     const detail = `The body is "${type}"; send ${queryMediaTypes.join(' or ')}.`;
