@@ -56,6 +56,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
         'ports',
         'response',
         'auth',
+        'changes',
         'events',
         'request',
         'adapters',

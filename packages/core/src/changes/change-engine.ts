@@ -9,12 +9,11 @@ import type {
   ChangeSubscription,
 } from '../ports/changes.ts';
 import { clientShare, type Database } from '../postgres/port.ts';
-import type { ChangeReader } from '../postgres/replication/change-reader.ts';
 import type { CommittedTransaction } from '../postgres/replication/committed-transaction.ts';
 import { StatementCache } from '../postgres/statement-cache.ts';
 import { ChangeGroup, groupKey, GroupMember } from './change-group.ts';
 import { isIdOf } from './change-id.ts';
-import { Cut } from './cut.ts';
+import { Cut, flushLog } from './cut.ts';
 import { deliverCut } from './deliver-cut.ts';
 import type { LookupContext } from './group-lookup.ts';
 import { collectChanges, type CutChanges } from './key-changes.ts';
@@ -32,8 +31,8 @@ export interface ChangeEngineOptions {
   readonly holders: Database;
   /** Connections for lookups: those of calls. */
   readonly lookups: Database;
-  /** The major version. */
-  readonly serverVersion: number;
+  /** Returns the major version of the server, after the reader was opened. */
+  readonly serverVersion: () => number;
   /** Milliseconds between the begins of two cuts, at least. */
   readonly windowMs: number;
   /** Milliseconds that a cut may take. */
@@ -49,6 +48,8 @@ export interface ChangeEngineOptions {
 
 /** Milliseconds between cuts without changes: the oldest snapshot holds back VACUUM. */
 const renewalMs = 1_000;
+/** Milliseconds that a subscriber waits for the log to be opened. */
+const openWaitMs = 2_000;
 /** Groups without subscribers that are kept for those that come back. */
 const maxEmptyGroups = 200;
 const retryAfter: readonly string[] = ['retry-after', '5'];
@@ -108,6 +109,7 @@ export class ChangeEngine implements ChangeFeed {
   }
 
   async subscribe(request: ChangeRequest, listener: ChangeListener): Promise<ChangeSubscription> {
+    await this.#source.waitForReader(openWaitMs);
     this.#assertOpen();
     await this.#watch(request);
     this.#assertOpen();
@@ -280,12 +282,11 @@ export class ChangeEngine implements ChangeFeed {
     this.#mustCut = false;
     this.#startedAt = performance.now();
     this.#removeEmptyGroups();
-    const reader = this.#source.reader!;
     const joining = this.#joins.begin();
     let cut: Cut | null = null;
     let hasTaken = false;
     try {
-      cut = await this.#takeCut(reader);
+      cut = await this.#takeCut();
       hasTaken = true;
       const included = this.#pending.take(cut.visibility);
       const changes = collectChanges(included);
@@ -307,12 +308,13 @@ export class ChangeEngine implements ChangeFeed {
   }
 
   /** Takes a snapshot, and waits until the reader has everything that it shows. */
-  async #takeCut(reader: ChangeReader): Promise<Cut> {
+  async #takeCut(): Promise<Cut> {
     const { holders, serverVersion, maxAgeMs } = this.#options;
-    const cut = await Cut.take(holders, serverVersion, maxAgeMs);
+    const version = serverVersion();
+    const cut = await Cut.take(holders, version, maxAgeMs);
     try {
-      if (cut.flushLsn < cut.insertLsn) await flushLog(holders, serverVersion, maxAgeMs);
-      await within(maxAgeMs, reader.reach(cut.insertLsn));
+      if (cut.flushLsn < cut.insertLsn) await flushLog(holders, version, maxAgeMs);
+      await this.#source.reach(cut.insertLsn, maxAgeMs);
       return cut;
     } catch (error) {
       cut.release();
@@ -371,26 +373,5 @@ export class ChangeEngine implements ChangeFeed {
         this.#groups.delete(group.key);
       }
     this.#log.evict();
-  }
-}
-
-/** Makes PostgreSQL flush its log, which transactions with `synchronous_commit = off` leave to a later moment. */
-async function flushLog(database: Database, serverVersion: number, timeout: number): Promise<void> {
-  const sql =
-    serverVersion >= 17
-      ? `select pg_catalog.pg_logical_emit_message(false, 'pgway', '', true)`
-      : `select pg_catalog.set_config('synchronous_commit', 'local', true), pg_catalog.pg_logical_emit_message(true, 'pgway', '')`;
-  await database.query(sql, [], { timeout });
-}
-
-async function within<Result>(ms: number, promise: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`the log was not read within ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -73,3 +73,12 @@ function snapshotSql(serverVersion: number): string {
 export function parseLsn(text: string): bigint {
   return BigInt(`0x${normalizeLsn(text)}`);
 }
+
+/** Makes PostgreSQL flush its log, which transactions with `synchronous_commit = off` leave to a later moment. */
+export async function flushLog(database: Database, serverVersion: number, timeout: number): Promise<void> {
+  const sql =
+    serverVersion >= 17
+      ? `select pg_catalog.pg_logical_emit_message(false, 'pgway', '', true)`
+      : `select pg_catalog.set_config('synchronous_commit', 'local', true), pg_catalog.pg_logical_emit_message(true, 'pgway', '')`;
+  await database.query(sql, [], { timeout });
+}

@@ -27,6 +27,7 @@ export class LogSource {
   readonly #events: LogEvents;
   readonly #abort = new AbortController();
   #running: Promise<void> | null = null;
+  readonly #waiting: (() => void)[] = [];
   /** Null while the log is not read. */
   reader: ChangeReader | null = null;
   /** Why it is not read. */
@@ -35,6 +36,24 @@ export class LogSource {
   constructor(open: OpenReader, events: LogEvents) {
     this.#open = open;
     this.#events = events;
+  }
+
+  /** Waits some time for the reader, as after the start. */
+  async waitForReader(ms: number): Promise<void> {
+    if (this.reader !== null || this.isClosed) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#waiting.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  /** Waits until the reader has everything up to a position. @throws the error of the reader; Error after `ms` milliseconds */
+  reach(lsn: bigint, ms: number): Promise<void> {
+    const { reader } = this;
+    return reader === null ? Promise.reject(this.unavailable) : within(ms, reader.reach(lsn));
   }
 
   get isClosed(): boolean {
@@ -47,6 +66,7 @@ export class LogSource {
 
   async close(): Promise<void> {
     this.#abort.abort(new Error('the gateway is closing'));
+    for (const resolve of this.#waiting.splice(0)) resolve();
     await this.#running;
   }
 
@@ -76,6 +96,7 @@ export class LogSource {
     signal.addEventListener('abort', () => fail(new Error('the gateway is closing')), { once: true });
     if (signal.aborted) fail(new Error('the gateway is closing'));
     this.#events.onOpened();
+    for (const resolve of this.#waiting.splice(0)) resolve();
     const error = await failed;
     this.reader = null;
     this.#setUnavailable(error);
@@ -103,4 +124,16 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
       { once: true },
     );
   });
+}
+
+async function within<Result>(ms: number, promise: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`the log was not read within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -2,10 +2,10 @@ import type { GatewayRequest } from '../http/request.ts';
 import { Problem } from '../http/problem.ts';
 import type { HeaderList } from '../http/response.ts';
 import type { AccessControl } from '../auth/authorize.ts';
-import { groupBy } from '../endpoints/group-by.ts';
 import type { Broadcast, Observer } from '../ports/ports.ts';
 import type { EventLog, LogContent, LogEntry, LogSnapshot } from '../ports/event-log.ts';
 import { sha256, toExecutionKey, toIdentityKey } from './execution-id.ts';
+import type { Feed } from './feed.ts';
 import type { ReplayLimits } from './replay-buffer.ts';
 import { parseEvent, serializeEvent, type StreamEvent } from './stream-event.ts';
 import { Stream, type StreamDefinition, type StreamOptions } from './stream.ts';
@@ -14,7 +14,6 @@ import {
   type AuthorizedCaller,
   authorizeSubscriber,
   type PrivilegeChecker,
-  type StreamEndpoint,
 } from './subscriber-authorization.ts';
 import { type SubscriberLimits, SubscriberRegistry, toQuotaKey } from './subscriber-registry.ts';
 import { createCachedConcat, type DisconnectReason, Subscriber, type SubscriberOptions } from './subscriber.ts';
@@ -173,30 +172,60 @@ export class EventStreams {
   ): Subscriber {
     const stream = this.#streams.get(path);
     if (stream === undefined || this.#closed) throw new Problem('no-free-stream', { headers: ['retry-after', '1'] });
-    const { caller } = authorized;
     const { claimTypes } = this.#options.access;
-    const identityKey = toIdentityKey(caller, claimTypes);
-    const address = request.remoteAddress;
+    const executionKey = executionId === null ? null : toExecutionKey(executionId, authorized.caller, claimTypes);
+    const own = { request, path, executionKey, maxReplayBytes: 2 * this.#options.replay.bytes };
+    const subscriber = this.#add(authorized, own, stream.lastEventId);
+    stream.add(subscriber, request.header('last-event-id') ?? null);
+    return subscriber;
+  }
+
+  #add(
+    authorized: AuthorizedCaller,
+    own: Pick<SubscriberOptions, 'request' | 'path' | 'executionKey' | 'maxReplayBytes' | 'feed'>,
+    lastEventId: number,
+  ): Subscriber {
+    const { caller } = authorized;
+    const identityKey = toIdentityKey(caller, this.#options.access.claimTypes);
+    const address = own.request.remoteAddress;
     this.#subscribers.checkLimits(toQuotaKey(caller === null ? null : identityKey, address), caller !== null);
     const options: SubscriberOptions = {
       ...authorized,
-      request,
-      path,
+      ...own,
       identityKey,
       address,
-      executionKey: executionId === null ? null : toExecutionKey(executionId, caller, claimTypes),
       sessionHash: (caller?.session ?? null) === null ? null : sha256(caller!.session!),
       maxQueuedBytes: this.#options.maxQueuedBytes,
-      maxReplayBytes: 2 * this.#options.replay.bytes,
       onDisconnect: (disconnected, reason) => this.#remove(disconnected, reason),
     };
-    const subscriber = new Subscriber(options, stream.lastEventId);
+    const subscriber = new Subscriber(options, lastEventId);
     this.#subscribers.add(subscriber);
     this.#counts.opened++;
-    stream.add(subscriber, request.header('last-event-id') ?? null);
     this.#heartbeatTimer ??= setInterval(() => this.#sendHeartbeats(), this.#options.heartbeat / this.#slotCount);
     this.#heartbeatTimer.unref();
     return subscriber;
+  }
+
+  /** @throws Problem `no-free-stream` or `too-many-streams` */
+  openFeed(feed: Feed, maxReplayBytes: number): Subscriber {
+    if (this.#closed) throw new Problem('no-free-stream', { headers: ['retry-after', '1'] });
+    const authorized = { caller: feed.caller, endpointScheme: null, executable: null };
+    return this.#add(authorized, { ...feed, feed, executionKey: null, maxReplayBytes }, 0);
+  }
+
+  /** @param events the number of events in the bytes */
+  sendToFeed(subscriber: Subscriber, bytes: Uint8Array, events: number): void {
+    subscriber.push(bytes);
+    this.#counts.messages += events;
+    this.#requestFlush(subscriber);
+  }
+
+  /** Ends the feeds whose endpoint a refresh has removed or changed. */
+  endFeeds(isCurrent: (feed: Feed) => boolean): void {
+    for (const subscriber of this.#subscribers) {
+      const { feed } = subscriber.options;
+      if (feed !== undefined && !isCurrent(feed)) subscriber.end('unpublished');
+    }
   }
 
   /** Disconnects the subscribers of a session, on every instance. */
@@ -280,8 +309,9 @@ export class EventStreams {
   }
 
   #remove(subscriber: Subscriber, reason: DisconnectReason): void {
-    const { path } = subscriber.options;
+    const { path, feed } = subscriber.options;
     this.#subscribers.delete(subscriber);
+    feed?.closed();
     this.#unflushed.delete(subscriber);
     this.#streams.get(path)?.remove(subscriber);
     if (reason === 'slow') {
@@ -315,7 +345,9 @@ export class EventStreams {
     for (const subscriber of this.#subscribers.nextSlot()) {
       if (subscriber.checkStalled()) subscriber.drop();
       else {
-        this.#streams.get(subscriber.options.path)?.sendHeartbeat(subscriber);
+        const { feed, path } = subscriber.options;
+        if (feed === undefined) this.#streams.get(path)?.sendHeartbeat(subscriber);
+        else this.sendToFeed(subscriber, feed.heartbeat(), 0);
         void this.#reauthorize(subscriber);
       }
     }
@@ -323,7 +355,9 @@ export class EventStreams {
 
   /** Ends a subscription whose caller may no longer open the stream. */
   async #reauthorize(subscriber: Subscriber): Promise<void> {
-    const definition = this.#streams.get(subscriber.options.path)?.definition;
+    const { feed, path } = subscriber.options;
+    if (feed !== undefined) return this.#reauthorizeFeed(subscriber, feed);
+    const definition = this.#streams.get(path)?.definition;
     if (definition === undefined || subscriber.checking || this.#isAlwaysAuthorized(subscriber, definition)) return;
     subscriber.checking = true;
     try {
@@ -333,6 +367,18 @@ export class EventStreams {
       subscriber.caller = caller;
       subscriber.endpointScheme = endpointScheme;
       subscriber.executable = executable;
+      subscriber.failedChecks = 0;
+    } catch (error) {
+      this.#endUnauthorized(subscriber, error);
+    }
+    subscriber.checking = false;
+  }
+
+  async #reauthorizeFeed(subscriber: Subscriber, feed: Feed): Promise<void> {
+    if (subscriber.checking) return;
+    subscriber.checking = true;
+    try {
+      if (!(await feed.reauthorize())) subscriber.end('signed-out');
       subscriber.failedChecks = 0;
     } catch (error) {
       this.#endUnauthorized(subscriber, error);
@@ -351,19 +397,4 @@ export class EventStreams {
     subscriber.failedChecks++;
     if (refused || subscriber.failedChecks > 1) subscriber.end('signed-out');
   }
-}
-
-/** Returns the streams by every spelling of their path: as is, percent-encoded, and with a trailing slash. */
-export function indexStreams(streamEndpoints: readonly StreamEndpoint[]): ReadonlyMap<string, StreamDefinition> {
-  const withEvents = streamEndpoints.filter(({ endpoint }) => endpoint.events !== null);
-  const byPath = groupBy(withEvents, ({ endpoint }) => endpoint.events!.path);
-  return new Map(
-    [...byPath].flatMap(([path, endpoints]) => {
-      const definition: StreamDefinition = { path, endpoints };
-      return [path, encodeURI(path)].flatMap((spelling) => [
-        [spelling, definition] as const,
-        [`${spelling}/`, definition] as const,
-      ]);
-    }),
-  );
 }

@@ -1,5 +1,6 @@
 import type { GatewayRequest } from '../http/request.ts';
 import type { ByteSink, ByteSource } from '../http/response.ts';
+import type { Feed } from './feed.ts';
 import type { AuthorizedCaller } from './subscriber-authorization.ts';
 
 /** Milliseconds that a blocked connection gets to take its last bytes after the stream has ended. */
@@ -22,6 +23,8 @@ export interface SubscriberOptions extends AuthorizedCaller {
   readonly maxQueuedBytes: number;
   /** Additional bytes before the response is piped: the replayed events. */
   readonly maxReplayBytes: number;
+  /** Where the events come from; absent: calls and notifications. */
+  readonly feed?: Feed;
   /** Called once. */
   readonly onDisconnect: (subscriber: Subscriber, reason: DisconnectReason) => void;
 }
@@ -53,6 +56,10 @@ export class Subscriber implements ByteSource, AuthorizedCaller {
     this.endpointScheme = options.endpointScheme;
     this.executable = options.executable;
     this.lastEventId = lastEventId;
+  }
+
+  get isDisconnected(): boolean {
+    return this.#disconnected;
   }
 
   get executionKey(): string | null {

@@ -11,8 +11,8 @@ import { traceparentLookup } from '../request/trace-context.ts';
 
 /** Makes the pipeline of a database from its services and the endpoints of its schema. */
 export function createPipeline(
-  { endpoints, router, dialects, streamDefinitions, streamRateLimits, logicalNames, constraints }: LoadedEndpoints,
-  { connections, authentication, streams, cache, uploads, rateLimits }: GatewayServices,
+  loaded: LoadedEndpoints,
+  { connections, authentication, streams, changes, cache, uploads, rateLimits }: GatewayServices,
   options: ResolvedOptions,
   observe: Observer,
 ): RequestPipeline {
@@ -32,13 +32,9 @@ export function createPipeline(
       : null,
     traceparent: traceparentLookup(options),
     onSettingLeaked: (endpoint, setting) => observe({ kind: 'setting-leaked', endpoint, setting }),
-    router,
-    dialects,
-    streamDefinitions,
+    ...routesOf(loaded),
+    changes: changes.feed(loaded.changeTargets.size > 0),
     rateLimits: rateLimits.byName,
-    streamRateLimits,
-    logicalNames,
-    constraints,
     streams,
     access: authentication.access,
     login: authentication.login,
@@ -65,12 +61,24 @@ export function createPipeline(
     invalidation: cache.invalidation,
     problemOptions: createProblemOptions(options),
     uploads: uploads.execution,
-    keyPruner: createKeyPruner(endpoints, options, observe),
+    keyPruner: createKeyPruner(loaded.endpoints, options, observe),
     observe,
     logsCommands: options.logCommands,
     forcesGenericPlans: options.planCacheMode === 'force_generic_plan',
     observesRequests: options.observeRequests,
   };
+}
+
+function routesOf({
+  router,
+  dialects,
+  streamDefinitions,
+  changeTargets,
+  streamRateLimits,
+  logicalNames,
+  constraints,
+}: LoadedEndpoints): Omit<LoadedEndpoints, 'endpoints' | 'diagnostics' | 'altersSession'> {
+  return { router, dialects, streamDefinitions, changeTargets, streamRateLimits, logicalNames, constraints };
 }
 
 function createProblemOptions(options: ResolvedOptions): RequestPipeline['problemOptions'] {

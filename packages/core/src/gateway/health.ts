@@ -3,7 +3,9 @@ import type { PoolStatistics, ReplicaStatistics } from '../postgres/port.ts';
 import type { StreamStatistics } from '../events/event-streams.ts';
 import type { CacheUse, GatewayCache } from './open-cache.ts';
 import type { Connections } from './connections.ts';
+import type { Changes } from './open-changes.ts';
 import type { Events } from './open-events.ts';
+import type { ChangeStatistics } from '../ports/changes.ts';
 import type { PlanStatistics } from '../request/plans/plan-statistics.ts';
 import type { RateLimits } from './open-rate-limits.ts';
 
@@ -70,6 +72,8 @@ export interface Statistics {
   readonly reads: ReadStatistics;
   readonly cache: CacheUse;
   readonly events: StreamStatistics;
+  /** Absent unless an endpoint has changes. */
+  readonly changes?: ChangeStatistics;
   readonly rateLimits: readonly RateLimitStatistics[];
   readonly catalog: CatalogStatistics;
   /** Absent unless plans are chosen by measurement (`planCacheMode`). */
@@ -95,6 +99,7 @@ interface HealthSources {
   readonly connections: Connections;
   readonly cache: GatewayCache;
   readonly events: Events;
+  readonly changes: Changes;
   readonly rateLimits: RateLimits;
 }
 
@@ -114,9 +119,10 @@ export function readHealth({ connections, cache, events, rateLimits }: HealthSou
 }
 
 export function readStatistics(
-  { connections, cache, events, rateLimits }: HealthSources,
+  { connections, cache, events, changes, rateLimits }: HealthSources,
   catalog: CatalogState,
 ): Statistics {
+  const changeStatistics = changes.statistics();
   return {
     pools: poolStatistics(connections),
     reads: {
@@ -125,6 +131,7 @@ export function readStatistics(
     },
     cache: cache.counts(),
     events: events.streams.statistics(),
+    ...(changeStatistics === null ? {} : { changes: changeStatistics }),
     rateLimits: [...rateLimits.byName].map(([policy, { counts }]) => ({ policy, refused: counts.refused })),
     catalog: catalog.statistics,
     ...(connections.plans === null ? {} : { plans: connections.plans.statistics() }),

@@ -7,6 +7,7 @@ import type { ResolvedOptions } from './options/options.ts';
 import { refreshStaleEndpoints, serialize, shareRefreshes } from './refresh.ts';
 import type { Services } from './services.ts';
 import { toStartError } from './start-error.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Handle } from '../http/response.ts';
 import type { Observer, SchemeRoute } from '../ports/ports.ts';
 import { compileBatchKeys } from '../request/idempotency/compile-idempotency.ts';
@@ -73,6 +74,7 @@ export async function openInstance(
       await events.update(next.streamDefinitions.values());
       services.connections.plans?.clear();
       pipeline = createPipeline(next, parts, options, observe);
+      events.streams.endFeeds(({ path, endpoint }) => isSameEndpoint(next.changeTargets.get(path)?.endpoint, endpoint));
       loaded = next;
     }
     await cache.update(next.endpoints);
@@ -83,6 +85,7 @@ export async function openInstance(
     throw toStartError(error);
   });
   notifications?.start(reload);
+  services.changes.onStale(() => void reload().catch(() => undefined));
   const shared = shareRefreshes(reload, events.broadcast, observe);
   const endpointHandle = createHandle(currentPipeline, refreshStale);
   const routes = routesWith(shared.refresh);
@@ -100,6 +103,11 @@ export async function openInstance(
       return services.close();
     },
   };
+}
+
+/** Endpoints are plain data, made again by each load. */
+function isSameEndpoint(now: Endpoint | undefined, before: Endpoint): boolean {
+  return now === before || (now !== undefined && JSON.stringify(now) === JSON.stringify(before));
 }
 
 interface RouteParts {

@@ -15,7 +15,9 @@ import type { Routine, SessionEffectsLookup } from '../catalog/routine.ts';
 import type { EndpointSource } from './endpoint-source.ts';
 import type { ResolvedOptions } from './options/options.ts';
 import type { RequestPipeline } from '../request/pipeline.ts';
-import { type EventStreams, indexStreams } from '../events/event-streams.ts';
+import type { EventStreams } from '../events/event-streams.ts';
+import { indexStreams, pathSpellings } from '../events/index-streams.ts';
+import type { Changes } from './open-changes.ts';
 import { CompiledEndpoint } from '../request/compiled-endpoint.ts';
 import { keepDescriber } from '../ports/dialect-description.ts';
 import type { Observer } from '../ports/ports.ts';
@@ -46,6 +48,7 @@ export interface LoadedEndpoints {
   readonly router: RequestPipeline['router'];
   readonly dialects: RequestPipeline['dialects'];
   readonly streamDefinitions: RequestPipeline['streamDefinitions'];
+  readonly changeTargets: RequestPipeline['changeTargets'];
   readonly streamRateLimits: RequestPipeline['streamRateLimits'];
   readonly logicalNames: RequestPipeline['logicalNames'];
   readonly constraints: RequestPipeline['constraints'];
@@ -55,6 +58,7 @@ export interface LoadedEndpoints {
 
 /** The parts of a gateway that refreshes keep. */
 export interface GatewayServices {
+  readonly changes: Changes;
   readonly connections: Connections;
   readonly authentication: Authentication;
   readonly streams: EventStreams;
@@ -194,6 +198,7 @@ function renameSource(source: EndpointSource, name: string): EndpointSource {
       ? {}
       : { fingerprint: (database, options) => source.fingerprint!(database, options) }),
     ...(buildQuery === undefined ? {} : { buildQuery: buildQuery.bind(null) }),
+    ...(source.buildChanges === undefined ? {} : { buildChanges: source.buildChanges.bind(null) }),
     ...(source.dialect === undefined ? {} : { dialect: source.dialect }),
     ...(source.readsTables === undefined ? {} : { readsTables: source.readsTables }),
     endpointsLoaded: (endpoints) => source.endpointsLoaded?.(endpoints),
@@ -286,9 +291,9 @@ async function compileEndpoints(
   { authentication, uploads, rateLimits, options }: GatewayServices & { readonly options: ResolvedOptions },
 ): Promise<readonly CompiledEndpoint[]> {
   const builders = new Map(
-    sources.map(({ name, buildQuery, dialect = null }) => [
+    sources.map(({ name, buildQuery, buildChanges, dialect = null }) => [
       name,
-      { queryBuilder: buildQuery?.bind(null) ?? null, dialect },
+      { queryBuilder: buildQuery?.bind(null) ?? null, dialect, changesBuilder: buildChanges?.bind(null) },
     ]),
   );
   const store = idempotencyStore(options.idempotency);
@@ -350,13 +355,24 @@ async function runEndpointCreated(
 /** Makes the routes of requests and event streams. */
 function indexEndpoints(
   endpoints: readonly CompiledEndpoint[],
-): Pick<LoadedEndpoints, 'router' | 'dialects' | 'streamDefinitions' | 'streamRateLimits'> {
+): Pick<LoadedEndpoints, 'router' | 'dialects' | 'streamDefinitions' | 'changeTargets' | 'streamRateLimits'> {
   return {
     router: createRouter(endpoints),
     dialects: listDialects(endpoints),
     streamDefinitions: indexStreams(endpoints),
+    changeTargets: indexChangeTargets(endpoints),
     streamRateLimits: indexStreamRateLimits(endpoints),
   };
+}
+
+/** Returns the endpoints with streams of changes by every spelling of their path. */
+function indexChangeTargets(endpoints: readonly CompiledEndpoint[]): LoadedEndpoints['changeTargets'] {
+  const targets = endpoints.filter(
+    ({ endpoint, changesBuilder }) => endpoint.changes !== undefined && changesBuilder !== undefined,
+  );
+  return new Map(
+    targets.flatMap((target) => pathSpellings(target.endpoint.changes!.path).map((path) => [path, target] as const)),
+  );
 }
 
 function listDialects(endpoints: readonly CompiledEndpoint[]): LoadedEndpoints['dialects'] {

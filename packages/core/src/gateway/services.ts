@@ -1,5 +1,6 @@
 import { type Authentication, openAuthentication, type TenantAuthentication } from './open-authentication.ts';
 import { type Connections, openConnections, type TenantDatabase } from './connections.ts';
+import { type Changes, openChanges } from './open-changes.ts';
 import { type Events, openEvents } from './open-events.ts';
 import { type GatewayCache, openCache } from './open-cache.ts';
 import { openExternalSignIn } from './open-external-sign-in.ts';
@@ -16,6 +17,7 @@ export interface Services {
   readonly connections: Connections;
   readonly authentication: Authentication;
   readonly events: Events;
+  readonly changes: Changes;
   readonly cache: GatewayCache;
   readonly uploads: Uploads;
   readonly rateLimits: RateLimits;
@@ -53,6 +55,7 @@ export async function openServices(
     opened.notifications?.stop();
     opened.authentication?.close();
     await opened.events?.close();
+    await opened.changes?.close();
     // Before the cache: running calls still store and invalidate responses.
     await connections.close();
     await opened.cache?.close();
@@ -70,13 +73,26 @@ export async function openServices(
     opened.notifications = notifications;
     const events = await openEvents(options.events, authentication, connections, observe);
     opened.events = events;
+    const changes = openChanges(options, connections, observe, tenant);
+    opened.changes = changes;
     const cache = await openCache(options, connections, observe);
     opened.cache = cache;
     const { claimTypes } = authentication.access;
     const rateLimits = tenant?.rateLimits ?? (await openRateLimits(options.rateLimits, claimTypes, observe));
     opened.rateLimits = rateLimits;
     const signInRoutes = openExternalSignIn({ authentication, events, rateLimits }, options, observe);
-    return { connections, authentication, notifications, events, cache, rateLimits, signInRoutes, uploads, close };
+    return {
+      connections,
+      authentication,
+      notifications,
+      events,
+      changes,
+      cache,
+      rateLimits,
+      signInRoutes,
+      uploads,
+      close,
+    };
   } catch (error) {
     await close();
     throw toStartError(error);

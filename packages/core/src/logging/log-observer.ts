@@ -79,7 +79,9 @@ type Stream = ObservationWith<
   | 'broadcast-messages-rejected'
 >;
 
-type Replica = ObservationWith<'replica-unusable' | 'replica-usable' | 'read-refused'>;
+type Replica = ObservationWith<
+  'replica-unusable' | 'replica-usable' | 'read-refused' | 'changes-available' | 'changes-unavailable'
+>;
 
 function stateLine(observation: State | Stream | Replica | Upkeep): [Level, Fields, string] {
   switch (observation.kind) {
@@ -160,6 +162,9 @@ function streamLine(observation: Stream | Replica | Upkeep): [Level, Fields, str
 }
 
 function replicaLine(observation: Replica): [Level, Fields, string] {
+  if (observation.kind === 'changes-available') return ['info', {}, 'the log of the database is read for changes'];
+  if (observation.kind === 'changes-unavailable')
+    return ['warn', errorFields(observation.error), 'the log of the database cannot be read for changes'];
   const { replica } = observation;
   switch (observation.kind) {
     case 'replica-unusable':

@@ -1,5 +1,7 @@
 /** Row changes as their readers see them: the differences between snapshots of the database, read under the role and settings of a caller. */
-import type { ResultColumn } from '../endpoints/endpoint.ts';
+import type { ChangeOperation, ResultColumn } from '../endpoints/endpoint.ts';
+
+export type { ChangeOperation };
 
 /**
  * The rows of one table or view that a subscription is about. Plain data that a channel between processes can carry. Its SQL consists of
@@ -36,8 +38,6 @@ export interface ChangeIdentity {
   /** Equal for callers that may share events: the settings without what differs between two tokens of one caller. */
   readonly key: string;
 }
-
-export type ChangeOperation = 'insert' | 'update' | 'delete';
 
 /** A subscription, as plain data. Equal ones share lookups and events. */
 export interface ChangeRequest {

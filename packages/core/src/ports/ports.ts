@@ -11,7 +11,7 @@ import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { JoinedBody, JoinedRows } from '../http/joined-rows.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
-import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
+import type { Endpoint, EndpointParameter, ResultColumn } from '../endpoints/endpoint.ts';
 import type { Caller, Claim } from './caller.ts';
 import type { Dialect } from './dialect.ts';
 import type { EventLog, LogListener } from './event-log.ts';
@@ -274,9 +274,28 @@ export interface RowResponse {
 /** Builds the query of a request. A thrown `Problem` is the response; another error fails the request. */
 export type QueryBuilder = (input: QueryInput) => Query | Promise<Query>;
 
+/** The statements of a subscription to changes of rows. */
+export interface ChangeStatements {
+  /** Reads rows by their keys, as `ChangeQuery.sql` says. The values are those after the arrays of keys, the sources those of all values. */
+  readonly lookup: {
+    readonly sql: string;
+    readonly values: readonly Value[];
+    readonly valueSources: readonly (ValueSource | null)[];
+  };
+  /** Reads the rows that the endpoint returns. */
+  readonly snapshot: QueryStatement;
+  /** The columns of the result that identify a row, in the order of the arrays of keys. */
+  readonly keys: readonly ResultColumn[];
+}
+
+/** Builds the statements of a subscription. Its endpoint has changes. A thrown `Problem` is the response. */
+export type ChangeStatementsBuilder = (input: QueryInput) => ChangeStatements;
+
 /** Builds the queries of the endpoints of a source. */
 export interface QuerySource {
   readonly buildQuery: QueryBuilder;
+  /** Absent: its endpoints have no streams of changes. */
+  readonly buildChanges?: ChangeStatementsBuilder;
   /** Whether its endpoints are tables and views. */
   readonly readsTables?: boolean;
   /** The dialect of requests and responses of its endpoints. Absent: parameters and result. */

@@ -57,6 +57,20 @@ interface CustomQueryOptions extends Pick<InjectOptions, 'databaseRole' | 'reque
   readonly forcesGenericPlans: boolean;
 }
 
+/** Returns what a query builder may know of a request besides its parameters. */
+export function toQueryContext(
+  call: InjectedCall,
+  { request, caller }: CallContext,
+  { databaseRole, requestHeaders, claimTypes }: Omit<CustomQueryOptions, 'forcesGenericPlans'>,
+): QueryContext {
+  return {
+    caller,
+    role: selectRole({ databaseRole }, call) ?? null,
+    headers: () => headersByName(request, requestHeaders),
+    mayCall: (other) => other.basicAuthentication === null && isAuthorized({ endpoint: other }, caller, claimTypes),
+  };
+}
+
 /** Returns the call with the statement that the endpoint's source builds. The candidate has a query builder. */
 export async function buildCustomQuery(
   call: InjectedCall,
@@ -66,12 +80,7 @@ export async function buildCustomQuery(
 ): Promise<ExecutableCall> {
   const { candidate, parameters, values } = call;
   const { endpoint, queryBuilder } = candidate;
-  const context: QueryContext = {
-    caller,
-    role: selectRole({ databaseRole }, call) ?? null,
-    headers: () => headersByName(request, requestHeaders),
-    mayCall: (other) => other.basicAuthentication === null && isAuthorized({ endpoint: other }, caller, claimTypes),
-  };
+  const context = toQueryContext(call, { request, caller }, { databaseRole, requestHeaders, claimTypes });
   const query = await queryBuilder!({ endpoint, parameters, values, request, body: bodyOf(input), context });
   return {
     candidate,

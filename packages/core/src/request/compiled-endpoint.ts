@@ -20,7 +20,7 @@ import {
   type IdempotencyStore,
 } from './idempotency/compile-idempotency.ts';
 import type { Dialect } from '../ports/dialect.ts';
-import type { QueryBuilder, QueryStatement } from '../ports/ports.ts';
+import type { ChangeStatementsBuilder, QueryBuilder, QueryStatement } from '../ports/ports.ts';
 import { type AvailableHandler, type CompiledHandler, compileHandlers } from './upload/compile-upload.ts';
 import { parseRawTemplate, type RawTemplate, renderRawFormat } from '../response/raw-template.ts';
 import type { ParameterValues } from '../response/template.ts';
@@ -46,6 +46,7 @@ export interface Representation {
 interface CompileOptions {
   readonly queryBuilder: QueryBuilder | null;
   readonly dialect: Dialect | null;
+  readonly changesBuilder: ChangeStatementsBuilder | undefined;
   readonly uploadHandlers: ReadonlyMap<string, AvailableHandler>;
   /** Whether the rate limit of the endpoint counts requests by their user. */
   readonly limitsUsers: boolean;
@@ -68,6 +69,8 @@ export class CompiledEndpoint {
   readonly queryBuilder: QueryBuilder | null;
   /** The dialect of its requests and responses; null: parameters and result. */
   readonly dialect: Dialect | null;
+  /** Builds the statements of a stream of changes; undefined: its source has none. */
+  readonly changesBuilder: ChangeStatementsBuilder | undefined;
   /** The credentials of this endpoint alone; null: the gateway's schemes authenticate its callers. */
   readonly endpointScheme: BasicAuthentication | null;
   /** Whether a call, or its rate limit, depends on its caller. */
@@ -111,6 +114,7 @@ export class CompiledEndpoint {
     {
       queryBuilder = null,
       dialect = null,
+      changesBuilder,
       uploadHandlers = noHandlers,
       limitsUsers = false,
       canUseReplica = false,
@@ -127,6 +131,7 @@ export class CompiledEndpoint {
     this.#sessionEffects = endpoint.sessionEffects ?? noEffects;
     this.queryBuilder = queryBuilder;
     this.dialect = dialect;
+    this.changesBuilder = changesBuilder;
     this.endpointScheme = endpoint.basicAuthentication;
     this.#isPersonal = dependsOnCaller(endpoint);
     this.needsCaller = this.#isPersonal || limitsUsers;

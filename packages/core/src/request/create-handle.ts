@@ -37,9 +37,11 @@ export function findRateLimit(
   const name =
     route.kind === 'match'
       ? route.targets[0]!.endpoint.rateLimit
-      : route.kind === 'stream'
-        ? (streamRateLimits.get(route.definition.path) ?? null)
-        : null;
+      : route.kind === 'changes'
+        ? route.target.endpoint.rateLimit
+        : route.kind === 'stream'
+          ? (streamRateLimits.get(route.definition.path) ?? null)
+          : null;
   return name === null ? null : rateLimits.get(name)!;
 }
 

@@ -9,6 +9,7 @@ import type { IdempotentContext } from './idempotency/execute-once.ts';
 import type { Hooks } from './hooks.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { DialectPaths } from '../ports/dialect.ts';
+import type { ChangeFeed } from '../ports/changes.ts';
 import type { Observer } from '../ports/ports.ts';
 import type { CompiledRateLimit } from './rate-limit/compile-rate-limit.ts';
 import type { ProblemOptions } from './problem-response.ts';
@@ -22,6 +23,10 @@ export interface RequestPipeline extends CachedExecutionContext, IdempotentConte
   readonly dialects: readonly DialectPaths[];
   /** Event streams by the path of their requests. */
   readonly streamDefinitions: ReadonlyMap<string, StreamDefinition>;
+  /** The endpoints with streams of changes, by the path of the stream. */
+  readonly changeTargets: ReadonlyMap<string, CompiledEndpoint>;
+  /** Null: changes of rows are not read. */
+  readonly changes: ChangeFeed | null;
   /** The rate limits of endpoints and event streams, by name. */
   readonly rateLimits: ReadonlyMap<string, CompiledRateLimit>;
   /** The names of the rate limits of event streams, by the path of the stream. */

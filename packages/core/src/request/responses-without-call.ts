@@ -16,6 +16,7 @@ import { readStreamExecutionId } from '../events/execution-id.ts';
 import type { EventStreams } from '../events/event-streams.ts';
 import type { AuthorizedCaller } from '../events/subscriber-authorization.ts';
 import type { MaybeLimitedRequest } from './admit.ts';
+import { respondWithChanges } from './changes/open-change-stream.ts';
 
 /** Answers a request that calls no routine. Undefined: no route has its path. */
 export async function respondWithoutCall(
@@ -38,6 +39,8 @@ export async function respondWithoutCall(
       };
     case 'stream':
       return respondWithStream(route.definition, { request, limited }, pipeline);
+    case 'changes':
+      return respondWithChanges(route.target, { request, limited }, pipeline);
   }
 }
 

@@ -22,20 +22,28 @@ const notFound = { kind: 'not-found' } as const;
 export type RouteLookup =
   | RouteResult<CompiledEndpoint>
   | UnknownResource
-  | { readonly kind: 'stream'; readonly definition: StreamDefinition };
+  | { readonly kind: 'stream'; readonly definition: StreamDefinition }
+  | { readonly kind: 'changes'; readonly target: CompiledEndpoint };
 
 /** Finds the route of a request. An event stream wins over a path pattern that matches as well. */
 export function lookUpRoute(
   request: RoutedRequest,
-  { streamDefinitions, router, dialects }: Pick<RequestPipeline, 'streamDefinitions' | 'router' | 'dialects'>,
+  {
+    streamDefinitions,
+    changeTargets,
+    router,
+    dialects,
+  }: Pick<RequestPipeline, 'streamDefinitions' | 'changeTargets' | 'router' | 'dialects'>,
 ): RouteLookup {
   const definition = streamDefinitions.get(request.path);
-  if (definition === undefined) {
+  const target = changeTargets.get(request.path);
+  if (definition === undefined && target === undefined) {
     const route = router.match(request.method, request.path);
     if (route.kind === 'match') return selectTargets(route, request);
     return route.kind === 'not-found' ? findUnknownResource(request, dialects) : route;
   }
-  if (streamMethods.includes(request.method)) return { kind: 'stream', definition };
+  if (streamMethods.includes(request.method))
+    return definition === undefined ? { kind: 'changes', target: target! } : { kind: 'stream', definition };
   const route = router.match(request.method, request.path);
   return route.kind === 'not-found' ? { kind: 'method-not-allowed', allowed: [...streamMethods, 'OPTIONS'] } : route;
 }

@@ -3,6 +3,7 @@ import { readFingerprint } from '../catalog/fingerprint.ts';
 import type { RoutineSource } from '../catalog/routine-source.ts';
 import { type TableOperation, tableOperations } from '../catalog/table.ts';
 import type { QueryBuilder, QuerySource } from '../ports/ports.ts';
+import { buildChangeStatements } from './change-query.ts';
 import { type CrudOptions, type ResolvedCrudOptions, resolveCrudOptions } from './crud-options.ts';
 import type { Table } from './decode-table.ts';
 import { operationDefinitions, toRoutine } from './operations.ts';
@@ -13,7 +14,7 @@ import { tablesSql } from './tables.sql.ts';
 import { buildDelete, buildUpdate, createInsertBuilder } from './write-queries.ts';
 
 /** A source of endpoints that builds the query of each request. */
-export type CrudSource = RoutineSource & Pick<QuerySource, 'buildQuery' | 'readsTables'>;
+export type CrudSource = RoutineSource & Pick<QuerySource, 'buildQuery' | 'buildChanges' | 'readsTables'>;
 
 /**
  * Returns the source of tables and views: up to eleven operations each, ordered by schema, name and operation. Reading throws
@@ -42,6 +43,7 @@ export function crudSource(options: CrudOptions = {}): CrudSource {
       );
     },
     buildQuery,
+    buildChanges: buildChangeStatements,
   } satisfies CrudSource);
 }
 

@@ -64,7 +64,7 @@ export async function startEngine(
     publication,
     holders,
     lookups,
-    serverVersion: version,
+    serverVersion: () => version,
     windowMs: 0,
     maxAgeMs: 10_000,
     lookupTimeoutMs: 5_000,

@@ -42,6 +42,8 @@ const observationSources: Readonly<Record<Observation['kind'], LogSource>> = {
   'unknown-hint': 'events',
   'unknown-receivers': 'events',
   'stream-dropped': 'events',
+  'changes-available': 'events',
+  'changes-unavailable': 'events',
   'broadcast-messages-rejected': 'events',
   'broadcast-unavailable': 'events',
   'broadcast-available': 'events',

@@ -25,6 +25,7 @@ export function findItemRoute(
         detail: `${request.method} is not answered here; try ${route.allowed.join(', ')}.`,
       });
     case 'stream':
+    case 'changes':
       throw notInBatch('An event stream');
     case 'match':
       for (const { endpoint } of route.targets) requireBatchable(endpoint);
