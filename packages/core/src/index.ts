@@ -32,6 +32,7 @@ export {
 export type {
   BodyReader,
   Dialect,
+  FormattedProblem,
   ProblemFormat,
   RoutedRequest,
   ShownMembers,

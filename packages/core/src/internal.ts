@@ -64,7 +64,7 @@ export { DatabaseError, LocatedError } from './postgres/port.ts';
 export { segmentsPerWindow } from './rate-limits/sliding-window.ts';
 export { checkRowCommand, RowCommands } from './uploads/row-commands.ts';
 export { isStorageFull } from './uploads/storage-error.ts';
-export { nearestName } from './validation/suggestion.ts';
+export { editDistance, nearestName } from './validation/suggestion.ts';
 export {
   type Check,
   defaultsOf,

@@ -4,7 +4,7 @@ import { describeTables } from './describe/tables.ts';
 import { readInput } from './input.ts';
 import { formatProblem } from './problem-format.ts';
 import { readProfileHeader } from './profile.ts';
-import { findUnknownResources, unsupportedMethod } from './unknown-resources.ts';
+import { allowedMethods, findUnknownResources, unsupportedMethod } from './unknown-resources.ts';
 
 /** Requests and responses as PostgREST has them. */
 export const postgrestDialect: Dialect = Object.freeze<Dialect>({
@@ -20,6 +20,7 @@ export const postgrestDialect: Dialect = Object.freeze<Dialect>({
   statuses: (own, isAnonymous) => ({ ...own, ...statuses, '42501': isAnonymous ? 401 : 403 }),
   formatProblem,
   unsupportedMethod,
+  allowedMethods,
   findUnknown: findUnknownResources,
   describeOperation,
   describeTables,
@@ -35,6 +36,7 @@ const statuses: Readonly<Record<string, number>> = {
   '42P17': 500, // invalid_object_definition, such as a policy that refers to itself
   '55000': 400, // object_not_in_prerequisite_state, such as a view that cannot be written
   '57014': 500, // query_canceled
+  P0004: 500, // assert_failure: an error of the function
   '0A': 400, // feature_not_supported
   '20': 400, // case_not_found
   '21': 400, // cardinality_violation

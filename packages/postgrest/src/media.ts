@@ -80,7 +80,7 @@ function knownMedia(range: string, available: AvailableMedia): ResponseMedia | n
 }
 
 function shapedMedia(shape: 'array' | 'object', stripsNulls: boolean): ResponseMedia {
-  const stripped = stripsNulls ? '; nulls=stripped' : '';
+  const stripped = stripsNulls ? ';nulls=stripped' : '';
   return newMedia(shape, `application/vnd.pgrst.${shape}+json${stripped}${utf8}`, stripsNulls);
 }
 

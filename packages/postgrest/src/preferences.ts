@@ -94,6 +94,11 @@ const offset = /^[+-]?(?:0?\d|1[0-5])(?::(?:00|15|30|45))?$/;
  */
 function requireTimeZone(value: string): string {
   if (offset.test(value) || isTimeZone(value)) return value;
+  if (/^[+-]?\d{1,2}:\d\d:\d\d$/.test(value)) {
+    throw postgrestProblem(400, '22023', `time zone "${value}" appears to use leap seconds`, {
+      details: 'PostgreSQL does not support leap seconds.',
+    });
+  }
   throw postgrestProblem(400, '22023', `invalid value for parameter "TimeZone": "${value.slice(0, 100)}"`);
 }
 

@@ -1,4 +1,5 @@
-import type { HeaderList, ProblemFormat } from '@pgway/core';
+import { raisedStatus } from './raised-problem.ts';
+import type { HeaderList, ProblemFormat, ShownMembers } from '@pgway/core';
 
 const unknownFunction = { status: 404, code: 'PGRST202' };
 const invalidBody = { status: 400, code: 'PGRST102' };
@@ -14,39 +15,105 @@ const postgrestErrors: ReadonlyMap<string, { readonly status: number; readonly c
   ['body-not-an-object', invalidBody],
 ]);
 
-/** Refusals of a token whose signature is valid. */
-const refusedClaims =
-  /^The token (?:has expired|is too old|is for another audience|is from another issuer|is not valid yet)/;
+/** The texts of PostgREST for the reasons why a token is refused. */
+const refusals: Readonly<Record<string, { readonly code: 'PGRST301' | 'PGRST303'; readonly message: string }>> = {
+  'The token is empty': { code: 'PGRST301', message: 'Empty JWT is sent in Authorization header' },
+  'The token is malformed': { code: 'PGRST301', message: "JWT couldn't be decoded" },
+  'The key of the token is not known': { code: 'PGRST301', message: 'No suitable key or wrong key type' },
+  'The signature of the token is not valid': { code: 'PGRST301', message: 'No suitable key or wrong key type' },
+  'The token has expired': { code: 'PGRST303', message: 'JWT expired' },
+  'The token is not valid yet': { code: 'PGRST303', message: 'JWT not yet valid' },
+  'The token is for another audience': { code: 'PGRST303', message: 'JWT not in audience' },
+  'The claim aud is not a text or an array of texts': {
+    code: 'PGRST303',
+    message: "The JWT 'aud' claim must be a string or an array of strings",
+  },
+};
 
-/** Without a token, the request is that of an anonymous caller. */
-function unauthenticatedCode(detail: string | undefined): string {
-  if (detail === undefined) return 'PGRST302';
-  return refusedClaims.test(detail) ? 'PGRST303' : 'PGRST301';
+/** Refusals of other claims of a token whose signature is valid. */
+const refusedClaims = /^The token (?:is too old|is from another issuer|has no expiry)/;
+const partCount = /^A token has 3 parts, and not (\d+)$/;
+const notNumber = /^The claim (exp|nbf|iat) is not a number$/;
+
+/** @param detail the reason; undefined: there is no token */
+function unauthenticated(detail: string | undefined): { readonly code: string; readonly message: string } {
+  if (detail === undefined) return { code: 'PGRST302', message: 'Anonymous access is disabled' };
+  const reason = detail.replace(/\.$/, '');
+  const [, parts] = partCount.exec(reason) ?? [];
+  if (parts !== undefined) return { code: 'PGRST301', message: `Expected 3 parts in JWT; got ${parts}` };
+  const [, claim] = notNumber.exec(reason) ?? [];
+  if (claim !== undefined) return { code: 'PGRST303', message: `The JWT '${claim}' claim must be a number` };
+  const known = Object.hasOwn(refusals, reason) ? refusals[reason] : undefined;
+  return known ?? { code: refusedClaims.test(reason) ? 'PGRST303' : 'PGRST301', message: reason };
 }
 
-/**
- * The code of an error as a header (RFC 9209), which a response to HEAD has too. The name of the proxy is that of PostgREST, as its clients
- * know it. A function can raise any text as its code: one that is not a code is left out.
- */
-function proxyStatus(code: unknown): HeaderList {
-  return typeof code === 'string' && /^[\w-]{1,40}$/.test(code) ? ['proxy-status', `PostgREST; error=${code}`] : [];
-}
+/** The errors with a choice for the client. A problem itself has a status from 400 on. */
+const choices: ReadonlySet<unknown> = new Set(['PGRST201', 'PGRST203']);
 
 /** The error as PostgREST has it. Its code is an SQLSTATE, a code of PostgREST, or that of the problem. */
-export const formatProblem: ProblemFormat = ({ code, status, detail: reason }, shown) => {
-  const known = code === 'unauthenticated' ? { status, code: unauthenticatedCode(reason) } : postgrestErrors.get(code);
-  const { title, detail, details = detail ?? null, hint = null, pointer } = shown;
-  const shownCode = shown.code ?? known?.code ?? code;
+export const formatProblem: ProblemFormat = (problem, shown) => {
+  const { code: ownCode, status: ownStatus, detail: reason, headers } = problem;
+  const refused = ownCode === 'unauthenticated' ? unauthenticated(reason) : null;
+  const known = refused === null ? postgrestErrors.get(ownCode) : { code: refused.code, status: ownStatus };
+  const { title, detail, details = refused === null ? (detail ?? null) : null, hint = null, pointer } = shown;
+  const setting = ownCode === 'invalid-response-setting' ? settingFault(reason) : null;
+  const code = shown.code ?? setting?.code ?? known?.code ?? ownCode;
+  const message = refused?.message ?? setting?.message ?? title;
+  const raised = problem.members[raisedStatus];
+  const status = typeof raised === 'number' ? raised : (known?.status ?? statusOf(shown, ownStatus));
   return {
-    headers: proxyStatus(shownCode),
-    // A problem has a status from 400 on; several relationships are a choice for the client.
-    status: known?.status ?? (shown.code === 'PGRST201' ? 300 : status),
+    status,
     members: {
-      code: shownCode,
-      message: title,
-      details,
+      code,
+      message,
+      details: setting === null ? details : null,
       hint,
       ...(pointer === undefined ? {} : { pointer }),
     },
+    headers: [...challenges(headers, { status, refused }), ...proxyStatus(code)],
   };
 };
+
+function statusOf({ code, title }: ShownMembers, ownStatus: number): number {
+  if (choices.has(code)) return 300;
+  return code === '22023' && missingRole.test(title) ? 401 : ownStatus;
+}
+
+/** The role that a token names. */
+const missingRole = /^role ".*" does not exist$/s;
+
+/** What a function has set for its response: its headers, or its status. */
+function settingFault(detail = ''): { readonly code: string; readonly message: string } {
+  return detail.startsWith('response.headers')
+    ? {
+        code: 'PGRST111',
+        message: 'response.headers guc must be a JSON array composed of objects with a single key and a string value',
+      }
+    : { code: 'PGRST112', message: 'response.status guc must be a valid status code' };
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly refused: ReturnType<typeof unauthenticated> | null;
+}
+
+/** A challenge of PostgREST has no realm, and the reason why a token is refused. Those of other schemes stay. */
+function challenges(headers: HeaderList, { status, refused }: Refusal): HeaderList {
+  const isChallenge = (_: string, index: number): boolean =>
+    index % 2 === 0 && headers[index]!.toLowerCase() === 'www-authenticate';
+  if (status === 401 && !headers.some(isChallenge)) return [...headers, 'www-authenticate', 'Bearer'];
+  const described =
+    refused === null || refused.code === 'PGRST302'
+      ? ''
+      : ` error="invalid_token", error_description="${refused.message.replaceAll(/["\\]/g, '')}"`;
+  return headers.map((value, index) =>
+    index % 2 === 1 && headers[index - 1]!.toLowerCase() === 'www-authenticate' && /^Bearer\b/.test(value)
+      ? `Bearer${described}`
+      : value,
+  );
+}
+
+/** The header of RFC 9209, from which clients have the code where a response has no body. */
+function proxyStatus(code: unknown): HeaderList {
+  return typeof code === 'string' && /^[\w.-]{1,64}$/.test(code) ? ['proxy-status', `PostgREST; error=${code}`] : [];
+}

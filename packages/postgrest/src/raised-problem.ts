@@ -2,13 +2,16 @@ import { Problem } from '@pgway/core';
 import { isDatabaseError } from './database-error.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
 
+/** The member of a problem that has a status below 400, which a problem itself cannot have. */
+export const raisedStatus = 'raisedStatus';
+
 /** The status in the SQLSTATE of `raise sqlstate 'PT402'`. */
 const statusCode = /^PT([45]\d\d)$/;
 
 /**
  * Returns the problem that a function or trigger has raised with a status of its own; null for another error.
  * - `PTxyz`: the status `xyz`, from 400 to 599
- * - `PGRST`: the message has `code`, `message`, `details` and `hint` as JSON, the detail `status` and `headers`
+ * - `PGRST`: the message has `code`, `message`, `details` and `hint` as JSON, the detail `status`, from 300 to 599, and `headers`
  */
 export function raisedProblem(error: unknown): Problem | null {
   if (!isDatabaseError(error)) return null;
@@ -28,14 +31,14 @@ export function raisedProblem(error: unknown): Problem | null {
 function customProblem(message: string, detail: string | null): Problem {
   const body = parseObject(message);
   if (!isBody(body)) return malformed('MESSAGE', message);
-  const response = { headers: {}, ...parseObject(detail ?? '') };
+  if (detail === null) return malformed('DETAIL', null);
+  const response = { headers: {}, ...parseObject(detail) };
   if (!isResponse(response)) return malformed('DETAIL', detail);
   const { code, message: title, details = null, hint = null } = body;
-  return postgrestProblem(response.status, code, title, {
-    details,
-    hint,
-    headers: Object.entries(response.headers).flat(),
-  });
+  const headers = Object.entries(response.headers).flat();
+  const fields = { details, hint, headers };
+  if (response.status >= 400) return postgrestProblem(response.status, code, title, fields);
+  return postgrestProblem(400, code, title, fields).withMembers({ [raisedStatus]: response.status });
 }
 
 interface RaisedBody {
@@ -63,11 +66,14 @@ function isResponse(response: object): response is RaisedResponse {
 
 function malformed(option: string, text: string | null): Problem {
   return postgrestProblem(500, 'PGRST121', `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`, {
-    details: `Invalid JSON value for ${option}: '${(text ?? '').slice(0, 200)}'`,
+    details:
+      text === null
+        ? `${option} is missing in the RAISE statement`
+        : `Invalid JSON value for ${option}: '${text.slice(0, 200)}'`,
     hint:
       option === 'DETAIL'
-        ? 'DETAIL must be a JSON object with obligatory keys: "status" (400 to 599), "headers" and optional key: "status_text".'
-        : 'MESSAGE must be a JSON object with obligatory keys: "code", "message" and optional keys: "details", "hint".',
+        ? "DETAIL must be a JSON object with obligatory keys: 'status', 'headers' and optional key: 'status_text'."
+        : "MESSAGE must be a JSON object with obligatory keys: 'code', 'message' and optional keys: 'details', 'hint'.",
   });
 }
 
@@ -80,8 +86,10 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
+/** An error is not a success. A response 304 has no body. */
 function isErrorStatus(status: unknown): status is number {
-  return Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599;
+  if (status === 304) return false;
+  return Number.isInteger(status) && (status as number) >= 300 && (status as number) <= 599;
 }
 
 /** Whether HTTP allows the names and values, and none of them decides where the response ends. */

@@ -2,6 +2,7 @@ import type { Endpoint } from '@pgway/core';
 import { createReadModel, groupBy, type ReadModel, type Relation, relationKey } from '@pgway/core/internal';
 import { type PostgrestTable, postgrestTable } from './dialect-table.ts';
 import { keepKeyFacts, keyFactsOf, noKeyFacts } from './key-facts.ts';
+import { keepFunctionNames } from './rpc/function-names.ts';
 import { functionOf, rowFunctionsOf } from './rpc/function-target.ts';
 import { keepSchemas, type Target, targetOf } from './target.ts';
 
@@ -14,6 +15,7 @@ const models = new WeakMap<PostgrestTable, ReadModel>();
  * related table may read the settings of its endpoint.
  */
 export function createReadModels(endpoints: readonly Endpoint[]): void {
+  keepFunctionNames(endpoints.filter((endpoint) => functionOf(endpoint) !== undefined));
   keepSchemas(endpoints.map(optionsOf), new Set(endpoints.map(({ schema }) => schema)));
   const facts =
     endpoints

@@ -61,9 +61,13 @@ describe('a JSON body', () => {
     expect(await read('{"a":}')).toEqual(['PGRST102', 'Empty or invalid json', 'unexpected "}" at position 5']);
     expect(await read('{"a":1,"a":2}')).toMatchObject(['PGRST102', 'Empty or invalid json', expect.any(String)]);
     for (const text of ['1', '"x"', 'null', 'true']) {
-      expect(await read(text)).toEqual(['PGRST102', 'All elements must be objects', 'Element 0 is not']);
+      expect(await read(text)).toEqual(['PGRST102', 'All object keys must match', 'Element 0 is not an object']);
     }
-    expect(await read('[{"a":1},[1]]')).toEqual(['PGRST102', 'All elements must be objects', 'Element 1 is not']);
+    expect(await read('[{"a":1},[1]]')).toEqual([
+      'PGRST102',
+      'All object keys must match',
+      'Element 1 is not an object',
+    ]);
   });
 
   test('may begin with a byte order mark', async () => {

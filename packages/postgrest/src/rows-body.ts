@@ -97,7 +97,7 @@ function collectKeys(
   const related = new Set<string>();
   let firstSize = 0;
   for (const [index, element] of elements.entries()) {
-    if (element.kind !== 'object') throw invalidBody('All elements must be objects', `Element ${index} is not`);
+    if (element.kind !== 'object') throw invalidBody('All object keys must match', `Element ${index} is not an object`);
     let size = 0;
     for (const key of readMembers(element).keys()) {
       const count = counts.get(key);

@@ -44,7 +44,7 @@ export interface TargetRequest {
   readonly parameters: URLSearchParams;
   readonly body: string | null;
   readonly contentType: string | undefined;
-  /** The header `Range`. */
+  /** The header `Range` of a GET; other methods ignore it. */
   readonly range: string | undefined;
 }
 
@@ -115,7 +115,7 @@ export function toTargetRequest(
     parameters,
     body,
     contentType: request.header('content-type'),
-    range: request.header('range'),
+    range: request.method === 'GET' ? request.header('range') : undefined,
   };
 }
 

@@ -1,9 +1,15 @@
 /** Paths of the dialect without an endpoint: tables and functions that do not exist, and methods that they do not have. */
 import type { Endpoint, HeaderList, Problem, RoutedRequest, UnknownResources } from '@pgway/core';
+import { groupBy, parseQueryString } from '@pgway/core/internal';
 import { postgrestTable } from './dialect-table.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
 import { isRoot } from './root/root-endpoint.ts';
 import { readProfileHeader, unknownInSchema, unknownSchema } from './profile.ts';
+import { isArgument } from './rpc/arguments.ts';
+import { namesBySchema } from './rpc/function-names.ts';
+import { type CalledName, hintAtName, minName, unknownFunction } from './rpc/unknown-function.ts';
+import { keyFilters } from './write-parts.ts';
+import { findSimilarName } from './similar-name.ts';
 
 /** The tables and functions below a path. */
 interface DialectPath {
@@ -12,9 +18,9 @@ interface DialectPath {
   /** The schema of requests that name none. */
   readonly defaultSchema: string;
   readonly schemas: ReadonlySet<string>;
-  /** The names of tables by their simplified form. */
-  readonly tables: ReadonlyMap<string, string>;
-  readonly functions: ReadonlyMap<string, string>;
+  /** The names that a hint may have, by schema. */
+  readonly tables: ReadonlyMap<string, readonly string[]>;
+  readonly functions: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Returns the error of PostgREST for a path below one of the dialect that has no endpoint. */
@@ -27,20 +33,18 @@ export function findUnknownResources(endpoints: readonly Endpoint[]): UnknownRes
 }
 
 function listPaths(endpoints: readonly Endpoint[]): readonly DialectPath[] {
-  return [...new Set(endpoints.map(pathOf))]
-    .filter((path) => path !== '')
-    .map((path) => {
-      const own = endpoints.filter((endpoint) => pathOf(endpoint) === path);
-      const names = (isFunction: boolean): ReadonlyMap<string, string> =>
-        new Map(own.filter(({ table }) => (table === null) === isFunction).map(({ name }) => [simplify(name), name]));
-      return {
-        path,
-        defaultSchema: own[0]!.schema,
-        schemas: new Set(own.map(({ schema }) => schema)),
-        tables: names(false),
-        functions: names(true),
-      };
-    });
+  // The most specific path comes first: that of the root is part of all others.
+  const paths = [...new Set(endpoints.map(pathOf))].toSorted((a, b) => b.length - a.length);
+  return paths.map((path) => {
+    const own = endpoints.filter((endpoint) => pathOf(endpoint) === path);
+    return {
+      path,
+      defaultSchema: own[0]!.schema,
+      schemas: new Set(own.map(({ schema }) => schema)),
+      tables: tableNames(own),
+      functions: namesBySchema(own.filter(({ table }) => table === null)),
+    };
+  });
 }
 
 const functionPath = '/rpc/';
@@ -49,9 +53,15 @@ function pathOf({ path, table }: Endpoint): string {
   return table === null ? path.slice(0, path.lastIndexOf(functionPath)) : postgrestTable(table).path;
 }
 
-/** Names that differ in their case, underscores and a last "s" are alike. */
-function simplify(name: string): string {
-  return name.toLowerCase().replaceAll('_', '').replace(/s$/, '');
+/** Returns the names of tables by schema that a hint may name: those that need no login. */
+function tableNames(endpoints: readonly Endpoint[]): ReadonlyMap<string, readonly string[]> {
+  const named = endpoints.filter(({ table, authorization }) => table !== null && !authorization.required);
+  return new Map(
+    [...groupBy(named, ({ schema }) => schema)].map(([schema, group]) => [
+      schema,
+      [...new Set(group.map(({ name }) => name))],
+    ]),
+  );
 }
 
 function createProblem(
@@ -64,10 +74,22 @@ function createProblem(
   const isFunction = path.startsWith(functionPath);
   const name = decodeName(path.slice(isFunction ? functionPath.length : 1));
   if (name === null) return invalidPath;
-  const kind = isFunction ? 'function' : 'table';
-  const similar = (isFunction ? functions : tables).get(simplify(name));
-  const hint = similar === undefined ? null : `Perhaps you meant the ${kind} '${similar}'`;
-  return unknownInSchema(kind, `${schema}.${name}`, hint);
+  if (isFunction) return unknownCall(request, { schema, name }, functions.get(schema) ?? []);
+  const similar = findSimilarName(name, tables.get(schema) ?? [], minName);
+  const hint = similar === null ? null : `Perhaps you meant the table '${schema}.${similar}'`;
+  return unknownInSchema('table', `${schema}.${name}`, hint);
+}
+
+/** The arguments of a GET are in its query string. Those of other methods are not read. */
+function unknownCall(request: RoutedRequest, called: CalledName, functions: readonly string[]): Problem {
+  const hint = hintAtName(called, functions);
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return unknownInSchema('function', `${called.schema}.${called.name}`, hint);
+  }
+  const given = [...parseQueryString(request.query)].flatMap(([name, values]) =>
+    values.some((value) => isArgument(name, value, new Set())) ? [name] : [],
+  );
+  return unknownFunction(called, { names: given.toSorted(), wholeType: null }, hint);
 }
 
 /** Null for a path of several segments, or one that is not UTF-8. */
@@ -82,9 +104,21 @@ function decodeName(segment: string): string | null {
 
 const invalidPath = postgrestProblem(404, 'PGRST125', 'Invalid path specified in request URL');
 
+const methodOrder: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Returns the methods of a path. A GET of a volatile function is read-only, and mostly an error. */
+export function allowedMethods(allowed: readonly string[], endpoints: readonly Endpoint[]): string {
+  const isVolatile = endpoints.every(({ table, volatility }) => table === null && volatility === 'volatile');
+  const hidden = isVolatile ? ['GET', 'HEAD'] : [];
+  return methodOrder.filter((method) => allowed.includes(method) && !hidden.includes(method)).join(',');
+}
+
 /** Returns the error of PostgREST for a method that a table or function does not have. */
 export function unsupportedMethod({ method, path }: RoutedRequest, allow: HeaderList): Problem {
   const isCall = path.includes(functionPath);
+  if (method === 'PUT' && !isCall && allow.some((value) => value.includes('POST'))) {
+    return postgrestProblem(405, 'PGRST105', keyFilters, { headers: allow });
+  }
   const message = isCall ? `Cannot use the ${method} method on RPC` : `Unsupported HTTP method: ${method}`;
   return postgrestProblem(405, isCall ? 'PGRST101' : 'PGRST117', message, { headers: allow });
 }

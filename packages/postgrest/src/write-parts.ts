@@ -8,7 +8,7 @@ import {
   SqlText,
 } from '@pgway/core/internal';
 import { qualifyDefault } from './default-expression.ts';
-import { invalidBody, postgrestProblem } from './postgrest-problem.ts';
+import { invalidBody, postgrestProblem, syntaxProblem } from './postgrest-problem.ts';
 import { readRows, type RowsBody, selectRowsFormat } from './rows-body.ts';
 import { parseNames, requireColumn, type Target, type TargetRequest } from './target.ts';
 import { bodyAlias, bodyReference, type ConflictAction, type WrittenColumn } from './write-statements.ts';
@@ -37,6 +37,7 @@ export async function readGivenRows(
   const format = selectRowsFormat(contentType);
   const columns = parameters.get('columns');
   const listed = columns === null ? null : parseNames('columns', columns);
+  if (listed?.length === 0) throw syntaxProblem('columns', 'a name of a column is expected');
   const keysMayDiffer = listed !== null || mayDiffer(preferences);
   return { rows: await readRows(body ?? '', format, { keysMayDiffer, isRelated }), listed };
 }
@@ -82,8 +83,9 @@ export function updateColumns(
   { target, preferences }: TargetRequest,
   { rows, listed }: GivenRows,
 ): { readonly columns: readonly RelationColumn[]; readonly defaults: readonly TableColumn[] } {
-  if (rows.count !== 1) throw invalidBody('An update takes one object', `The body has ${rows.count}`);
+  if (rows.count > 1) throw invalidBody('An update takes one object', `The body has ${rows.count}`);
   const all = (listed ?? [...rows.keys]).map((name) => requireColumn(target, name));
+  if (rows.count === 0) return { columns: [], defaults: [] };
   const usesDefaults = preferences.missing === 'default';
   const isDefault = ({ name }: TableColumn): boolean => usesDefaults && !rows.keys.has(name);
   return { columns: all.filter((column) => !isDefault(column)), defaults: all.filter(isDefault) };
@@ -108,6 +110,9 @@ export function selectConflict(
   throw postgrestProblem(403, '42501', `resolution=${resolution} is not available for the table ${target.name}`);
 }
 
+/** PGRST105: the filters of a PUT. */
+export const keyFilters = "Filters must include all and only primary key columns with 'eq' operators";
+
 /**
  * Returns the conditions of a PUT on `"body"`: its URL names one row by the primary key.
  * @throws Problem PGRST105 for other filters, PGRST114 for a page
@@ -122,12 +127,7 @@ export function keyConditions(target: Target, { filters, limit, offset, order }:
     names.size !== target.key.length ||
     target.key.some(({ name }) => !names.has(name))
   ) {
-    throw postgrestProblem(
-      405,
-      'PGRST105',
-      "Filters must include all and only primary key columns with 'eq' operators",
-      { hint: `The primary key is ${target.key.map(({ name }) => name).join(', ')}` },
-    );
+    throw postgrestProblem(405, 'PGRST105', keyFilters);
   }
   return conditionsOf({ relation: target, alias: bodyAlias, referenceOf: bodyReference }, filters);
 }

@@ -79,7 +79,8 @@ export async function buildPut(request: TargetRequest): Promise<Query> {
     conditions,
   });
   return finishWrite(request, {
-    query: { ...query, levels: new Map() },
+    // The row is that of the URL; its related rows may be ordered and filtered.
+    query: { ...query, levels: new Map([...query.levels].filter(([path]) => path !== '')) },
     statement,
     location: [],
     maxAffected: null,
@@ -102,7 +103,8 @@ export async function buildUpdate(request: TargetRequest): Promise<Query> {
   const query = parseReadQuery(parseQueryString(request.query));
   const { columns, defaults } = updateColumns(request, given);
   const isEmpty = columns.length === 0 && defaults.length === 0;
-  const parts = changeParts(request, query, 'UPDATE');
+  // What sets nothing changes no row, with a filter or without.
+  const parts = isEmpty ? noChange : changeParts(request, query, 'UPDATE');
   const body = jsonParameter(given.rows.json);
   const statement = isEmpty
     ? (returned: readonly TableColumn[]) => noRows(request, returned)
@@ -139,6 +141,8 @@ function finishChange(request: TargetRequest, query: ReadQuery, { statement, app
     },
   });
 }
+
+const noChange: ChangeParts = { conditions: [], range: null };
 
 function changeParts({ target }: TargetRequest, query: ReadQuery, statement: 'UPDATE' | 'DELETE'): ChangeParts {
   const level = outerLevel(query);

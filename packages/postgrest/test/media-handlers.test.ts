@@ -138,10 +138,10 @@ test('other forms of rows', async () => {
   `);
   expect(await ask(gateway, 'GET /rest/note?id=eq.1', accept('application/vnd.pgrst.array;nulls=stripped')))
     .toMatchInlineSnapshot(`
-    "200
-    content-range: 0-0/*
-    content-type: application/vnd.pgrst.array+json; nulls=stripped; charset=utf-8
+      "200
+      content-range: 0-0/*
+      content-type: application/vnd.pgrst.array+json;nulls=stripped; charset=utf-8
 
-    [{"id":1,"title":"a"}]"
-  `);
+      [{"id":1,"title":"a"}]"
+    `);
 });

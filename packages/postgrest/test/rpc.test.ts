@@ -207,7 +207,7 @@ describe('requests', () => {
       400
       content-type: application/json; charset=utf-8
 
-      {"code":"PGRST102","message":"The body must be a JSON object","details":"The body is an array; send an object with one key per parameter.","hint":null}
+      {"code":"PGRST102","message":"The arguments must be a JSON object","details":"The body is another value","hint":null}
 
       POST /rest/rpc/add
       200

@@ -134,7 +134,7 @@ test('offsets are time zones, with the sign that PostgreSQL gives them', async (
   `);
 });
 
-test.each(['Nowhere', "'; drop", 'XYZ-3', '+16', '05:31', '05:30:15', '', 'localtime'])(
+test.each(['Nowhere', "'; drop", 'XYZ-3', '+16', '05:31', '', 'localtime'])(
   'a time zone that is unknown, or of a form that has too many: %s',
   async (zone) => {
     for (const handling of ['', ', handling=strict', ', handling=lenient']) {
@@ -149,3 +149,16 @@ test.each(['Nowhere', "'; drop", 'XYZ-3', '+16', '05:31', '05:30:15', '', 'local
     }
   },
 );
+
+test('a time zone with seconds', async () => {
+  const response = await gateway.send('GET /rest/book', { headers: { prefer: 'timezone=05:30:15' } });
+  expect([response.status, JSON.parse(response.body)]).toEqual([
+    400,
+    {
+      code: '22023',
+      message: 'time zone "05:30:15" appears to use leap seconds',
+      details: 'PostgreSQL does not support leap seconds.',
+      hint: null,
+    },
+  ]);
+});

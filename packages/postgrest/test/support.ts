@@ -7,7 +7,7 @@ export function postgrest(options: PostgrestSourceOptions = {}): Partial<Gateway
   return { routineSources: [postgrestSource(options)], commentsMode: 'parseAll' };
 }
 
-/** Headers of every response, or of its time. */
+/** Headers of every response, or of its time; `proxy-status` has the code that the body of an error has. */
 const generalHeaders = new Set([
   'connection',
   'keep-alive',
@@ -16,7 +16,6 @@ const generalHeaders = new Set([
   'x-request-id',
   'date',
   'vary',
-  // The code of an error, which its body has too.
   'proxy-status',
 ]);
 

@@ -55,11 +55,22 @@ const failedClaims: Readonly<Record<string, string>> = {
   typ: 'The token is of another type',
 };
 
+const numericClaims: ReadonlySet<string> = new Set(['exp', 'nbf', 'iat']);
+
+/** RFC 7519, 4.1.3. Null counts as absent. */
+function isAudience(aud: unknown): boolean {
+  const values: readonly unknown[] = Array.isArray(aud) ? aud : [aud ?? ''];
+  return values.every((value) => typeof value === 'string');
+}
+
 function refusalOf(error: unknown): string {
   if (error instanceof errors.JWSSignatureVerificationFailed) return wrongSignature;
   if (error instanceof errors.JWTExpired)
     return error.claim === 'iat' ? 'The token is too old' : 'The token has expired';
-  if (error instanceof errors.JWTClaimValidationFailed) return failedClaims[error.claim] ?? malformed;
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.reason === 'invalid' && numericClaims.has(error.claim)) return `The claim ${error.claim} is not a number`;
+    return failedClaims[error.claim] ?? malformed;
+  }
   return malformed;
 }
 
@@ -132,7 +143,8 @@ export class JwtVerifier {
 
   #read(payload: JWTPayload, token: string): VerifiedJwt | string {
     const { name, claims, userIdClaim, ownIssuer, clockTolerance, maxTokenAge } = this.#rules;
-    const { jti, iss, exp = Number.POSITIVE_INFINITY, iat = 0 } = payload;
+    const { jti, iss, aud, exp = Number.POSITIVE_INFINITY, iat = 0 } = payload;
+    if (!isAudience(aud)) return 'The claim aud is not a text or an array of texts';
     if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > maxSessionLength)) return malformed;
     // Without these characters, an identifier would be another one.
     if (!isStorable(payload)) return unstorable;

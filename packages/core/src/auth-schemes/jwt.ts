@@ -35,6 +35,16 @@ export interface JwtScheme extends AuthScheme {
 }
 
 /** Three parts, the last one not empty. Other tokens belong to other schemes. */
+/** Returns what is wrong with the form of a token. */
+function formFault(request: GatewayRequest): string {
+  const token = (request.header('authorization') ?? '').replace(/^Bearer *| *$/gi, '');
+  if (token === '') return 'The token is empty';
+  const parts = token.split('.').length;
+  return parts === 3 || !/^[\w.-]{1,1000}$/.test(token)
+    ? 'The token is malformed'
+    : `A token has 3 parts, and not ${parts}`;
+}
+
 const credentials = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i;
 const mostVersions = 10_000;
 const sessionEnded = 'The session of the token has ended';
@@ -91,7 +101,7 @@ class Jwt {
   authenticate(request: GatewayRequest): Caller | null | Promise<Caller | null> {
     if (!hasBearerToken(request)) return null;
     const token = readBearerToken(request, credentials);
-    if (token === null) return this.#refusals.refuse(request, 'The token is malformed');
+    if (token === null) return this.#refusals.refuse(request, formFault(request));
     const cached = this.#cache.get(token);
     const result = cached === undefined ? this.#verify(token) : this.#checkCaller(cached.caller);
     return result instanceof Promise

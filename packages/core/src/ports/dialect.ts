@@ -8,7 +8,7 @@ import type { DialectDescriber } from './dialect-description.ts';
 import type { RequestInput } from './request-input.ts';
 
 /** The part of a request that selects its endpoint. */
-export type RoutedRequest = Pick<GatewayRequest, 'method' | 'path' | 'header'>;
+export type RoutedRequest = Pick<GatewayRequest, 'method' | 'path' | 'query' | 'header'>;
 
 /** Reads the body of a request, up to the size that the gateway accepts. Each method throws a Problem 400, 413 or 415. */
 export interface BodyReader {
@@ -36,15 +36,16 @@ export interface ShownMembers {
   readonly pointer?: unknown;
 }
 
-/** Returns the status, the members of the JSON object, and further headers that a dialect has for a problem. */
-export type ProblemFormat = (
-  problem: Problem,
-  shown: ShownMembers,
-) => {
+/** A problem as a dialect has it. */
+export interface FormattedProblem {
   readonly status: number;
+  /** The members of the JSON object. */
   readonly members: Readonly<Record<string, unknown>>;
+  /** All headers but the content type: those of the problem, or others in their place. */
   readonly headers: HeaderList;
-};
+}
+
+export type ProblemFormat = (problem: Problem, shown: ShownMembers) => FormattedProblem;
 
 /** A dialect of requests and responses. A source has one for all of its endpoints, whose queries it builds. */
 export interface Dialect extends DialectDescriber {
@@ -73,6 +74,12 @@ export interface Dialect extends DialectDescriber {
   readonly formatProblem: ProblemFormat;
   /** Returns the problem for a method that no endpoint of the path has. @param allow the header `Allow` */
   unsupportedMethod(request: RoutedRequest, allow: HeaderList): Problem;
+  /**
+   * Returns the header `Allow` of the response to OPTIONS.
+   * @param allowed the methods of the path
+   * @param endpoints those of the path
+   */
+  allowedMethods(allowed: readonly string[], endpoints: readonly Endpoint[]): string;
   /** Called at each load with the endpoints of the dialect. */
   findUnknown(endpoints: readonly Endpoint[]): UnknownResources;
 }

@@ -15,4 +15,6 @@ export type RequestInput =
       readonly values: ReadonlyMap<string, JsonSlice>;
       /** Whether strings are the text of values, as in a query string; absent: JSON strings. */
       readonly hasTexts?: boolean;
+      /** The id of the endpoint that a dialect has selected; absent: the keys select it. */
+      readonly selected?: string;
     };

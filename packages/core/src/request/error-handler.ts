@@ -79,6 +79,8 @@ async function findPrivilegeHint(
 ): Promise<string | null> {
   const { explainPrivileges } = pipeline.problemOptions;
   if (!explainPrivileges || call === null || !(error instanceof DatabaseError)) return null;
+  // Errors of a dialect have the hints of PostgreSQL only, as its clients expect.
+  if (call.candidate.dialect !== null) return null;
   if (!isMissingPrivilege(error.diagnostics)) return null;
   try {
     const role = selectRole(pipeline, call) ?? (await database.query('select current_user', []))[0]![0]!;
@@ -125,10 +127,10 @@ const noConstraints: Constraints = new Map();
 function problemContext(
   endpoint: Endpoint | null,
   failed: FailedRequest,
-  { problemOptions: { mappedCodes, showRowDetails }, logicalNames }: RequestPipeline,
+  { problemOptions: { mappedCodes, showRowDetails }, logicalNames, databaseRole }: RequestPipeline,
 ): Omit<ProblemContext, 'invalidParameter'> {
   return {
-    statuses: selectStatuses(endpoint, failed, mappedCodes),
+    statuses: selectStatuses(endpoint, failed, { mappedCodes, databaseRole }),
     constraintMessages: endpoint?.constraintMessages ?? {},
     showRowDetails,
     toLogicalNames: logicalNames.get(endpoint?.connection ?? null) ?? null,
@@ -137,12 +139,20 @@ function problemContext(
 
 function selectStatuses(
   endpoint: Endpoint | null,
-  { caller = null, pointer, targets }: FailedRequest,
-  mappedCodes: ProblemContext['statuses'],
+  { call, caller = null, pointer, targets }: FailedRequest,
+  {
+    mappedCodes,
+    databaseRole,
+  }: Pick<RequestPipeline, 'databaseRole'> & Pick<RequestPipeline['problemOptions'], 'mappedCodes'>,
 ): ProblemContext['statuses'] {
   if (pointer !== undefined) return batchStatuses(mappedCodes);
   const dialect = endpoint === null ? null : targets[0]?.dialect;
-  if (dialect) return dialect.statuses(mappedCodes, caller === null);
+  if (dialect) {
+    const role = call === null ? undefined : selectRole({ databaseRole }, call);
+    // A token without a role has that of anonymous callers.
+    const isAnonymous = caller === null || (databaseRole !== null && role === databaseRole.anonymous);
+    return dialect.statuses(mappedCodes, isAnonymous);
+  }
   return endpoint?.loginOrLogout?.kind === 'login' ? loginStatuses(mappedCodes) : mappedCodes;
 }
 

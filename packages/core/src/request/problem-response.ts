@@ -23,10 +23,15 @@ export function problemResponse(
   const correlation = correlationId === null ? {} : { correlationId };
   if (typeof options.format === 'function') {
     const shown = hidden ? { ...redactedMembers(problem), detail: undefined } : publicMembers(problem);
-    const { status: ownStatus, members, headers: ownHeaders } = options.format(problem, shown);
-    const body = JSON.stringify({ ...members, ...correlation });
-    const response = createResponse(problem, 'application/json; charset=utf-8', body);
-    return { ...response, status: ownStatus, headers: [...response.headers, ...ownHeaders] };
+    const { status: ownStatus, members, headers } = options.format(problem, shown);
+    // The members are those of another program: the id is a header.
+    const id = correlationId === null ? [] : ['x-correlation-id', correlationId];
+    return {
+      kind: 'whole',
+      status: ownStatus,
+      headers: ['content-type', 'application/json; charset=utf-8', ...headers, ...id],
+      body: JSON.stringify(members),
+    };
   }
   return options.format === 'text'
     ? createResponse(

@@ -9,6 +9,7 @@ import type { StreamDefinition } from '../events/stream.ts';
 import type { Caller } from '../ports/ports.ts';
 import { findEndpoint, handleError } from './error-handler.ts';
 import type { RequestPipeline } from './pipeline.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Dialect } from '../ports/dialect.ts';
 import { type ProblemOptions, problemResponse } from './problem-response.ts';
 import { observeHandled } from './request-observation.ts';
@@ -62,8 +63,13 @@ function respondToOtherMethod(
   const takesBodies = allowed.includes(queryMethod);
   const acceptQuery = takesBodies ? ['accept-query', queryMediaTypes.join(', ')] : [];
   const allow = ['allow', allowed.join(', '), ...acceptQuery];
-  if (request.method === 'OPTIONS') return { kind: 'whole', status: 204, headers: allow, body: null, isFallback: true };
-  const dialect = dialectOf(allowed.map((method) => router.match(method, request.path)));
+  const routes = allowed.map((method) => router.match(method, request.path));
+  const dialect = dialectOf(routes);
+  if (request.method === 'OPTIONS') {
+    if (dialect === null) return { kind: 'whole', status: 204, headers: allow, body: null, isFallback: true };
+    const headers = ['allow', dialect.allowedMethods(allowed, endpointsOf(routes))];
+    return { kind: 'whole', status: 200, headers, body: '', isFallback: true };
+  }
   if (dialect !== null) {
     const refused = dialect.unsupportedMethod(request, allow);
     return { ...problemResponse(refused, null, inDialect(dialect, problemOptions)), isFallback: true };
@@ -79,6 +85,10 @@ function dialectOf(routes: readonly RouteResult<CompiledEndpoint>[]): Dialect | 
   for (const route of routes)
     if (route.kind === 'match' && route.targets[0]!.dialect !== null) return route.targets[0]!.dialect;
   return null;
+}
+
+function endpointsOf(routes: readonly RouteResult<CompiledEndpoint>[]): readonly Endpoint[] {
+  return routes.flatMap((route) => (route.kind === 'match' ? route.targets.map(({ endpoint }) => endpoint) : []));
 }
 
 function inDialect({ formatProblem }: Dialect, options: ProblemOptions): ProblemOptions {

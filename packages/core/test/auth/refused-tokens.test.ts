@@ -29,8 +29,12 @@ const refusedTokens: readonly (readonly [string, string, () => Promise<string>])
     () => tokenOf({}, {}, 'another secret of at least 32 bytes'),
   ],
   ['with an unknown key', 'The key of the token is not known', () => tokenOf({}, { kid: 'unknown' })],
-  ['truncated', 'The token is malformed', async () => (await tokenOf()).slice(0, 30)],
-  ['not a JWT', 'The token is malformed', async () => 'nonsense'],
+  ['truncated', 'A token has 3 parts, and not 1', async () => (await tokenOf()).slice(0, 10)],
+  ['not a JWT', 'A token has 3 parts, and not 1', async () => 'nonsense'],
+  ['of two parts', 'A token has 3 parts, and not 2', async () => 'a.b'],
+  ['with an expiry that is a text', 'The claim exp is not a number', () => tokenOf({ exp: 'soon' })],
+  ['with a start that is a text', 'The claim nbf is not a number', () => tokenOf({ nbf: 'soon' })],
+  ['issued at a text', 'The claim iat is not a number', () => tokenOf({ iat: 'soon' })],
   ['too long', 'The token is malformed', async () => `a.b.${'c'.repeat(9000)}`],
 ];
 

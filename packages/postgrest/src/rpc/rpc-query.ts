@@ -23,6 +23,7 @@ import { type TargetRequest, toTargetRequest } from '../target.ts';
 import { beginTransaction, rollsBack } from '../transaction.ts';
 import { representation, withoutContent } from '../write-response.ts';
 import { guardProblem, guardSql, maxResponseSize, type ResultGuard } from '../write-result.ts';
+import { isArgument, queryArguments } from './arguments.ts';
 import { functionOf, type FunctionTarget, relationOf } from './function-target.ts';
 
 /** The CTE of the rows of a function. */
@@ -33,9 +34,23 @@ export function buildRpc(input: QueryInput): Query {
   const target = functionOf(input.endpoint)!;
   const hasRows = target.result === 'rows' || target.result === 'row';
   const request = toTargetRequest(target, input, { hasRows, own: target.media, rowType: target.rowType });
+  requireCountableRows(request, target);
   const call = callSql(input);
   const query = hasRows ? buildRows(request, target, call) : buildValues(request, target, call);
   return explainedQuery(request, query);
+}
+
+/** @throws Problem PGRST128 for a limit on the rows of a function that returns none, or one */
+function requireCountableRows(
+  { preferences: { handling, maxAffected } }: TargetRequest,
+  { result }: FunctionTarget,
+): void {
+  if (handling !== 'strict' || maxAffected === null || result === 'rows' || result === 'values') return;
+  throw postgrestProblem(
+    400,
+    'PGRST128',
+    'Function must return SETOF or TABLE when max-affected preference is used with handling=strict',
+  );
 }
 
 /** @throws Problem PGRST202 for arguments without the ones before them */
@@ -67,16 +82,18 @@ function toError({ schema, name }: FunctionTarget, error: unknown): unknown {
   return isMissing ? error : ofRequest(error);
 }
 
-/** The parameters of a query string that are arguments. */
-function argumentNames({ endpoint }: FunctionTarget): ReadonlySet<string> {
-  return new Set(endpoint.method === 'GET' ? endpoint.parameters.map(({ name }) => name) : []);
+/** Returns whether a parameter of a query string is an argument, and no part of the read. */
+function argumentTest({ endpoint }: FunctionTarget): (name: string, value: string) => boolean {
+  if (endpoint.method !== 'GET') return () => false;
+  const names = queryArguments([endpoint]);
+  return (name, value) => names.has(name) && isArgument(name, value, names);
 }
 
 function buildRows(request: TargetRequest, target: FunctionTarget, call: SqlText): Query {
   const { media } = request;
   const isRow = target.result === 'row';
   const model = readModelOf(target);
-  const query = withRange(parseReadQuery(parseQueryString(request.query), argumentNames(target)), request.range);
+  const query = withRange(parseReadQuery(parseQueryString(request.query), argumentTest(target)), request.range);
   const shown: TargetRequest =
     isRow && media.shape === 'array' ? { ...request, media: { ...media, shape: 'object' } } : request;
   return finishRead(shown, {
@@ -208,7 +225,7 @@ interface ValuePage {
  */
 function readPage(request: TargetRequest, target: FunctionTarget): ValuePage {
   const { items, levels } = withRange(
-    parseReadQuery(parseQueryString(request.query), argumentNames(target)),
+    parseReadQuery(parseQueryString(request.query), argumentTest(target)),
     request.range,
   );
   const { filters, order, limit, offset } = levels.get('') ?? emptyLevel;

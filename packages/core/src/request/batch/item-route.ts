@@ -15,7 +15,7 @@ export function findItemRoute(
   pipeline: RequestPipeline,
 ): RouteMatch<CompiledEndpoint> {
   const { method, path } = request;
-  const route = lookUpRoute({ method, path, header: noHeader }, pipeline);
+  const route = lookUpRoute({ method, path, query: '', header: noHeader }, pipeline);
   switch (route.kind) {
     case 'not-found':
     case 'unknown-resource':

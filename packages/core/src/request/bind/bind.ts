@@ -27,11 +27,22 @@ export function bind<Candidate extends { readonly endpoint: Endpoint }>(
   candidates: readonly Candidate[],
   request: BindInput,
 ): BoundCall<Candidate> {
+  const offered = selectedBy(request, candidates);
   const { candidate, parameters } =
-    candidates.length === 1 ? matchOnly(candidates[0]!, request) : selectOverload(candidates, request);
+    offered.length === 1 ? matchOnly(offered[0]!, request) : selectOverload(offered, request);
   const values = parameters.map((parameter) => bindValue(candidate.endpoint, parameter, request));
   checkRules(candidate.endpoint, parameters, values);
   return { candidate, parameters, values };
+}
+
+/** Returns the candidate that a dialect has selected, or all of them. The database may have changed since. */
+function selectedBy<Candidate extends { readonly endpoint: Endpoint }>(
+  { input }: BindInput,
+  candidates: readonly Candidate[],
+): readonly Candidate[] {
+  if (input.source !== 'body' || input.selected === undefined) return candidates;
+  const selected = candidates.filter(({ endpoint }) => endpoint.id === input.selected);
+  return selected.length === 0 ? candidates : selected;
 }
 
 function matchOnly<Candidate extends { readonly endpoint: Endpoint }>(

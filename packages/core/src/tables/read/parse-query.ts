@@ -14,17 +14,15 @@ type MutableLevel = {
   -readonly [Key in keyof Level]: Level[Key] extends readonly (infer Item)[] ? Item[] : Level[Key];
 };
 
-const noNames: ReadonlySet<string> = new Set();
-
 /**
  * Parses the parameters of a request to read.
  * @param values the texts of the query string, by key
- * @param others parameters that are not part of the read
+ * @param isOther whether a parameter is not part of the read
  * @throws ReadFault
  */
 export function parseReadQuery(
   values: ReadonlyMap<string, readonly string[]>,
-  others: ReadonlySet<string> = noNames,
+  isOther: (name: string, value: string) => boolean = () => false,
 ): ReadQuery {
   const levels = new Map<string, MutableLevel>();
   const levelOf = (path: string): MutableLevel => {
@@ -33,17 +31,16 @@ export function parseReadQuery(
     return level;
   };
   let filters = 0;
-  for (const [parameter, texts] of values) {
-    if (parameter === 'select' || otherParameters.has(parameter) || others.has(parameter)) continue;
+  for (const [parameter, all] of values) {
+    const texts = all.filter((text) => !isOther(parameter, text));
+    if (texts.length === 0 || parameter === 'select' || otherParameters.has(parameter)) continue;
     const key = parseKey(parameter);
     for (const text of texts) readParameter(levelOf(key.path), { ...key, parameter, text });
     filters += texts.length;
     if (filters > maxFilters) throw tooMany();
   }
-  return {
-    items: parseSelect((others.has('select') ? undefined : single('select', values.get('select'))) ?? '*'),
-    levels,
-  };
+  const selects = values.get('select')?.filter((text) => !isOther('select', text));
+  return { items: parseSelect(single('select', selects) ?? '*'), levels };
 }
 
 function tooMany(): ReadFault {
@@ -51,7 +48,7 @@ function tooMany(): ReadFault {
 }
 
 function single(parameter: string, texts: readonly string[] | undefined): string | undefined {
-  if (texts === undefined || texts.length === 1) return texts?.[0];
+  if (texts === undefined || texts.length <= 1) return texts?.[0];
   throw syntaxFault(parameter, 'it is given more than once');
 }
 
