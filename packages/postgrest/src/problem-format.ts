@@ -1,5 +1,5 @@
 import { raisedStatus } from './raised-problem.ts';
-import type { HeaderList, ProblemFormat, ShownMembers } from '@pgway/core';
+import type { HeaderList, Problem, ProblemFormat, ShownMembers } from '@pgway/core';
 
 const unknownFunction = { status: 404, code: 'PGRST202' };
 const invalidBody = { status: 400, code: 'PGRST102' };
@@ -36,7 +36,7 @@ const partCount = /^A token has 3 parts, and not (\d+)$/;
 const notNumber = /^The claim (exp|nbf|iat) is not a number$/;
 
 /** @param detail the reason; undefined: there is no token */
-function unauthenticated(detail: string | undefined): { readonly code: string; readonly message: string } {
+function unauthenticated(detail: string | undefined): KnownError {
   if (detail === undefined) return { code: 'PGRST302', message: 'Anonymous access is disabled' };
   const reason = detail.replace(/\.$/, '');
   const [, parts] = partCount.exec(reason) ?? [];
@@ -50,40 +50,63 @@ function unauthenticated(detail: string | undefined): { readonly code: string; r
 /** The errors with a choice for the client. A problem itself has a status from 400 on. */
 const choices: ReadonlySet<unknown> = new Set(['PGRST201', 'PGRST203']);
 
+/** A code of PostgREST with its text, which needs no details. */
+interface KnownError {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Returns the error that PostgREST has in place of a problem; null: the problem has its own text. */
+function knownError({ code, detail }: Problem): KnownError | null {
+  if (code === 'unauthenticated') return unauthenticated(detail);
+  return code === 'invalid-response-setting' ? settingFault(detail) : null;
+}
+
 /** The error as PostgREST has it. Its code is an SQLSTATE, a code of PostgREST, or that of the problem. */
 export const formatProblem: ProblemFormat = (problem, shown) => {
-  const { code: ownCode, status: ownStatus, detail: reason, headers } = problem;
-  const refused = ownCode === 'unauthenticated' ? unauthenticated(reason) : null;
-  const known = refused === null ? postgrestErrors.get(ownCode) : { code: refused.code, status: ownStatus };
-  const { title, detail, details = refused === null ? (detail ?? null) : null, hint = null, pointer } = shown;
-  const setting = ownCode === 'invalid-response-setting' ? settingFault(reason) : null;
-  const code = shown.code ?? setting?.code ?? known?.code ?? ownCode;
-  const message = refused?.message ?? setting?.message ?? title;
-  const raised = problem.members[raisedStatus];
-  const status = typeof raised === 'number' ? raised : (known?.status ?? statusOf(shown, ownStatus));
+  const known = knownError(problem);
+  const members: ErrorMembers = known === null ? shownError(problem, shown) : { ...known, details: null, hint: null };
+  const status = statusOf(problem, shown);
+  const { pointer } = shown;
   return {
     status,
-    members: {
-      code,
-      message,
-      details: setting === null ? details : null,
-      hint,
-      ...(pointer === undefined ? {} : { pointer }),
-    },
-    headers: [...challenges(headers, { status, refused }), ...proxyStatus(code)],
+    members: pointer === undefined ? members : { ...members, pointer },
+    headers: [...challenges(problem.headers, { status, known }), ...proxyStatus(members.code)],
   };
 };
 
-function statusOf({ code, title }: ShownMembers, ownStatus: number): number {
+interface ErrorMembers {
+  readonly code: unknown;
+  readonly message: string;
+  readonly details: unknown;
+  readonly hint: unknown;
+}
+
+function shownError(
+  { code: ownCode }: Problem,
+  { code, title, detail, details, hint = null }: ShownMembers,
+): ErrorMembers {
+  return {
+    code: code ?? postgrestErrors.get(ownCode)?.code ?? ownCode,
+    message: title,
+    details: details === undefined ? (detail ?? null) : details,
+    hint,
+  };
+}
+
+function statusOf({ code: ownCode, status, members }: Problem, { code, title }: ShownMembers): number {
+  const raised = members[raisedStatus];
+  if (typeof raised === 'number') return raised;
   if (choices.has(code)) return 300;
-  return code === '22023' && missingRole.test(title) ? 401 : ownStatus;
+  const isMissingRole = code === '22023' && missingRole.test(title);
+  return isMissingRole ? 401 : (postgrestErrors.get(ownCode)?.status ?? status);
 }
 
 /** The role that a token names. */
 const missingRole = /^role ".*" does not exist$/s;
 
 /** What a function has set for its response: its headers, or its status. */
-function settingFault(detail = ''): { readonly code: string; readonly message: string } {
+function settingFault(detail = ''): KnownError {
   return detail.startsWith('response.headers')
     ? {
         code: 'PGRST111',
@@ -94,18 +117,18 @@ function settingFault(detail = ''): { readonly code: string; readonly message: s
 
 interface Refusal {
   readonly status: number;
-  readonly refused: ReturnType<typeof unauthenticated> | null;
+  readonly known: KnownError | null;
 }
 
 /** A challenge of PostgREST has no realm, and the reason why a token is refused. Those of other schemes stay. */
-function challenges(headers: HeaderList, { status, refused }: Refusal): HeaderList {
+function challenges(headers: HeaderList, { status, known }: Refusal): HeaderList {
   const isChallenge = (_: string, index: number): boolean =>
     index % 2 === 0 && headers[index]!.toLowerCase() === 'www-authenticate';
   if (status === 401 && !headers.some(isChallenge)) return [...headers, 'www-authenticate', 'Bearer'];
   const described =
-    refused === null || refused.code === 'PGRST302'
+    known === null || known.code === 'PGRST302'
       ? ''
-      : ` error="invalid_token", error_description="${refused.message.replaceAll(/["\\]/g, '')}"`;
+      : ` error="invalid_token", error_description="${known.message.replaceAll(/["\\]/g, '')}"`;
   return headers.map((value, index) =>
     index % 2 === 1 && headers[index - 1]!.toLowerCase() === 'www-authenticate' && /^Bearer\b/.test(value)
       ? `Bearer${described}`

@@ -44,6 +44,7 @@ const maxSessionLength = 256;
 const malformed = 'The token is malformed';
 const unstorable = 'A claim of the token has a NUL character or an unpaired surrogate';
 const otherIssuer = 'The token is from another issuer';
+const malformedAudience = 'The claim aud is not a text or an array of texts';
 const wrongSignature = 'The signature of the token is not valid';
 
 const failedClaims: Readonly<Record<string, string>> = {
@@ -116,7 +117,7 @@ export class JwtVerifier {
       try {
         // Sequential: at most one key verifies.
         const { payload } = await jwtVerify(token, key, this.#options(alg, this.#rules.apiKeys.has(token)));
-        return this.#read(payload, token);
+        return isAudience(payload.aud) ? this.#read(payload, token) : malformedAudience;
       } catch (error) {
         // An invalid token is not an error of the server.
         refusal = refusalOf(error);
@@ -143,8 +144,7 @@ export class JwtVerifier {
 
   #read(payload: JWTPayload, token: string): VerifiedJwt | string {
     const { name, claims, userIdClaim, ownIssuer, clockTolerance, maxTokenAge } = this.#rules;
-    const { jti, iss, aud, exp = Number.POSITIVE_INFINITY, iat = 0 } = payload;
-    if (!isAudience(aud)) return 'The claim aud is not a text or an array of texts';
+    const { jti, iss, exp = Number.POSITIVE_INFINITY, iat = 0 } = payload;
     if (jti !== undefined && (typeof jti !== 'string' || jti === '' || jti.length > maxSessionLength)) return malformed;
     // Without these characters, an identifier would be another one.
     if (!isStorable(payload)) return unstorable;
