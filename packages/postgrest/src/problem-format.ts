@@ -1,5 +1,5 @@
 import { raisedStatus } from './raised-problem.ts';
-import type { HeaderList, Problem, ProblemFormat, ShownMembers } from '@pgway/core';
+import type { FormattedProblem, HeaderList, Problem, ProblemFormat, ShownMembers } from '@pgway/core';
 
 const unknownFunction = { status: 404, code: 'PGRST202' };
 const invalidBody = { status: 400, code: 'PGRST102' };
@@ -75,12 +75,7 @@ export const formatProblem: ProblemFormat = (problem, shown) => {
   };
 };
 
-interface ErrorMembers {
-  readonly code: unknown;
-  readonly message: string;
-  readonly details: unknown;
-  readonly hint: unknown;
-}
+type ErrorMembers = FormattedProblem['members'];
 
 function shownError(
   { code: ownCode }: Problem,
