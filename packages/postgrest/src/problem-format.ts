@@ -1,5 +1,5 @@
-import { raisedStatus } from './raised-problem.ts';
 import type { FormattedProblem, HeaderList, Problem, ProblemFormat, ShownMembers } from '@pgway/core';
+import { raisedStatus } from './raised-problem.ts';
 
 const unknownFunction = { status: 404, code: 'PGRST202' };
 const invalidBody = { status: 400, code: 'PGRST102' };
@@ -131,7 +131,10 @@ function challenges(headers: HeaderList, { status, known }: Refusal): HeaderList
   );
 }
 
-/** The header of RFC 9209, from which clients have the code where a response has no body. */
+/**
+ * The code of an error as a header (RFC 9209), which a response to HEAD has too. The name of the proxy is that of PostgREST, as its clients
+ * know it. A function can raise any text as its code: one that is not a code is left out.
+ */
 function proxyStatus(code: unknown): HeaderList {
-  return typeof code === 'string' && /^[\w.-]{1,64}$/.test(code) ? ['proxy-status', `PostgREST; error=${code}`] : [];
+  return typeof code === 'string' && /^[\w-]{1,40}$/.test(code) ? ['proxy-status', `PostgREST; error=${code}`] : [];
 }
