@@ -204,3 +204,6 @@ export { readTestFiles } from './sql-files/read-files.ts';
 export { type FileComment, type FileStatement, scanFile } from './sql-files/scan.ts';
 export { controlsTransaction } from './sql-files/statement-rules.ts';
 export { csvUploadOptions, defaultUploadHandlerOptions, fileSystemUploadOptions } from './uploads/options.ts';
+export { publicationName, readLogFacts, type TableName } from './changes/preconditions/log-facts.ts';
+export { planPublication } from './changes/preconditions/plan-publication.ts';
+export { openSingleConnection } from './gateway/single-connection.ts';

@@ -28,7 +28,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
       modules: ['postgres', 'http', 'catalog', 'endpoints', 'ports', 'response', 'auth', 'events', 'uploads'],
       packages: ['node'],
     },
-    changes: { modules: ['postgres', 'http', 'endpoints', 'ports', 'response'], packages: ['node'] },
+    changes: { modules: ['postgres', 'http', 'catalog', 'endpoints', 'ports', 'response'], packages: ['node'] },
     adapters: { modules: ['http'], packages: ['node', 'fastify'] },
     cache: { modules: ['validation', 'ports'], packages: ['node'] },
     'rate-limits': { modules: ['validation', 'ports', 'cache'], packages: ['node'] },
@@ -73,6 +73,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
       modules: [
         'postgres',
         'catalog',
+        'changes',
         'tables',
         'sql-files',
         'http',

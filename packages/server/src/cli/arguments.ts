@@ -217,12 +217,18 @@ function encryptIssues(names: readonly string[]): readonly string[] {
   ];
 }
 
+/** What `pgway install` creates. */
+const installParts = ['watch', 'idempotency', 'changes'] as const;
+export type InstallPart = (typeof installParts)[number];
+
 function installIssues([part, ...names]: readonly string[], flags: ReadonlySet<string>): readonly string[] {
-  const isKnown = part === 'watch' || part === 'idempotency';
+  const isKnown = installParts.some((known) => known === part);
   return [
     ...(isKnown
       ? []
-      : [`install: takes watch or idempotency${part === undefined ? '' : `, not ${JSON.stringify(part)}`}`]),
+      : [
+          `install: takes ${installParts.slice(0, -1).join(', ')} or ${installParts.at(-1)!}${part === undefined ? '' : `, not ${JSON.stringify(part)}`}`,
+        ]),
     ...(part === 'watch' && names.length > 1
       ? [`install watch: takes one schema, not ${names.length}; pass the configuration file as --config=<file>`]
       : []),

@@ -30,6 +30,7 @@ Commands:
       --yes               also with authentication.production
   pgway install watch [schema]      create event triggers that notify the gateway of changes of the database
   pgway install idempotency [role …]   create the table of idempotency keys, which these roles may use
+  pgway install changes [table …]   create the publication of row changes with these tables, or those with the annotation
       --print             print the statements, and run none
       --uninstall         drop them
       --yes               do not ask

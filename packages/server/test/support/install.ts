@@ -66,3 +66,13 @@ export async function installIdempotency(configuration: object, ...words: string
   const code = await run(['install', 'idempotency', ...words], {}, process);
   return { code, ...process.text };
 }
+
+/** Runs `pgway install changes`. */
+export async function installChanges(
+  { connectionString }: Pick<TestDatabase, 'connectionString'>,
+  ...words: string[]
+): Promise<Outcome> {
+  const process = createTestProcess(await folderWith({ 'pgway.json': { connectionString } }));
+  const code = await run(['install', 'changes', ...words], {}, process);
+  return { code, ...process.text };
+}

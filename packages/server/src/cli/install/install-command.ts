@@ -4,12 +4,20 @@ import { DatabaseError, runStatements } from '@pgway/core/internal';
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import { ConfigurationError } from '../../config/configuration-error.ts';
 import { startDatabase } from '../../start.ts';
+import type { InstallPart } from '../arguments.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { ProcessContext } from '../../process-context.ts';
 import { isTerminal, onTerminal } from '../secret-input.ts';
+import { changesInstallation } from './changes.ts';
 import { idempotencyInstallation } from './idempotency.ts';
 import type { Connection, Installation } from './installation.ts';
 import { watchInstallation } from './watch.ts';
+
+const installations: Readonly<Record<InstallPart, (context: CommandContext) => Installation>> = {
+  watch: watchInstallation,
+  idempotency: idempotencyInstallation,
+  changes: changesInstallation,
+};
 
 /**
  * Prints the statements that create the objects, or drop them (`--uninstall`), and runs them after a confirmation. Returns 1 without it.
@@ -18,9 +26,10 @@ import { watchInstallation } from './watch.ts';
 export async function runInstall(context: CommandContext): Promise<number> {
   const { task, process } = context;
   const [part] = task.operands;
-  const installation = part === 'watch' ? watchInstallation(context) : idempotencyInstallation(context);
+  const installation = installations[part as InstallPart](context);
   const isUninstall = task.flags.has('uninstall');
-  if (task.flags.has('print')) {
+  const prints = task.flags.has('print');
+  if (prints && installation.dependsOnDatabase !== true) {
     process.stdout.write(script(isUninstall ? installation.uninstall() : installation.install(), process));
     return 0;
   }
@@ -31,6 +40,10 @@ export async function runInstall(context: CommandContext): Promise<number> {
   const connection = { connectionString, applicationName: 'pgway install', pooler: configuration.gateway.pooler };
   const target = await readTarget(connection);
   const statements = await installation.readStatements(connection, isUninstall);
+  if (prints) {
+    process.stdout.write(script(statements, process));
+    return 0;
+  }
   if (!(await isConfirmed(context, statements, target))) return 1;
   await apply({ connection, installation, target }, statements);
   process.stdout.write(`${escapeControlCharacters(installation.result(target.database, isUninstall))}\n`);

@@ -5,6 +5,8 @@ export type Connection = Parameters<typeof runStatements>[0];
 
 /** Objects that `pgway install` creates in the database. */
 export interface Installation {
+  /** Whether the statements are known for one database only: then `--print` reads it. Absent: no. */
+  readonly dependsOnDatabase?: true;
   /** Returns the statements that create the objects, in place of earlier ones, for any database. */
   readonly install: () => readonly string[];
   /** Returns the statements that drop the objects, wherever they may be by default. */
