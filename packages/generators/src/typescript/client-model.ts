@@ -1,5 +1,6 @@
 import type { Endpoint } from '@pgway/core';
 import { nameEndpoints, type NamedEndpoint } from '../naming.ts';
+import { changesPath } from './changes-path.ts';
 import { type ClientNames, clientNames } from './client-names.ts';
 import type { TypescriptClientOptions } from './options.ts';
 import { type Field, requestFields } from './request-fields.ts';
@@ -27,6 +28,10 @@ export interface ClientFunction {
   readonly events: string | null;
   /** The function that opens the event stream, with `exportEventSources`. */
   readonly eventSourceName: string;
+  /** The path of the stream of row changes; null without one. */
+  readonly changes: string | null;
+  /** The function that opens it. */
+  readonly changesName: string;
 }
 
 /** The content of a client module. */
@@ -65,7 +70,7 @@ export function clientModel(endpoints: readonly Endpoint[], options: TypescriptC
   );
   const functions = callable.map(({ endpoint, name }): ClientFunction => {
     const fields = requestFields(endpoint, options);
-    const { urlName, eventSourceName, typeName } = findNames(endpoint);
+    const { urlName, eventSourceName, changesName, typeName } = findNames(endpoint);
     return {
       name,
       urlName,
@@ -78,6 +83,8 @@ export function clientModel(endpoints: readonly Endpoint[], options: TypescriptC
       statusCode: endpoint.typedClient.statusCode ?? options.includeStatusCode,
       events: endpoint.events !== null && endpoint.typedClient.events !== false ? endpoint.events.path : null,
       eventSourceName,
+      changes: changesPath(endpoint),
+      changesName,
     };
   });
   return { functions, interfaces: usedInterfaces(functions), omitted };

@@ -2,6 +2,7 @@ import type { Diagnostic, Endpoint } from '@pgway/core';
 import { collisionDiagnostic, nameCollisions } from '../naming.ts';
 import { type NamedEndpoint, numberedName, pascalCase } from '../naming.ts';
 import { escapeLine, quote } from '../source-text.ts';
+import { changesPath } from './changes-path.ts';
 import type { TypescriptClientOptions } from './options.ts';
 
 /** The names of exports that accompany a function; each is unique in its module. */
@@ -10,6 +11,8 @@ export interface ClientNames {
   readonly urlName: string;
   /** The function that opens the event stream. */
   readonly eventSourceName: string;
+  /** The function that opens the stream of row changes. */
+  readonly changesName: string;
   /** `I<Name>`, to which `Request` and `Response` are appended. */
   readonly typeName: string;
 }
@@ -31,6 +34,7 @@ export function clientNames(
       {
         urlName: options.exportUrls ? take(urlName(name)) : urlName(name),
         eventSourceName: exportsEventSource(endpoint, options) ? take(eventSourceName(name)) : eventSourceName(name),
+        changesName: changesPath(endpoint) === null ? changesName(name) : take(changesName(name)),
         typeName: take(`I${pascalCase(name)}`),
       },
     ]),
@@ -51,6 +55,11 @@ export function clientCollisions(
       ...exportCollision(
         endpoint,
         { name: assigned.eventSourceName, preferred: eventSourceName(name), what: 'the event source' },
+        owners,
+      ),
+      ...exportCollision(
+        endpoint,
+        { name: assigned.changesName, preferred: changesName(name), what: 'the stream of changes' },
         owners,
       ),
     ];
@@ -85,4 +94,9 @@ function urlName(name: string): string {
 
 function eventSourceName(name: string): string {
   return `${name}Events`;
+}
+
+/** Changes are those of a table, not of its operation: `filmChanges` beside `filmGet`. */
+function changesName(name: string): string {
+  return `${name.replace(/(?<=.)Get$/, '')}Changes`;
 }

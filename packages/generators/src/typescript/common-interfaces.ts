@@ -6,6 +6,7 @@ import type { TypescriptClientOptions } from './options.ts';
 
 export const isLogin = ({ result }: ClientFunction): boolean => result.kind === 'login';
 export const hasEvents = ({ events }: ClientFunction): boolean => events !== null;
+export const hasChanges = ({ changes }: ClientFunction): boolean => changes !== null;
 export const isUpload = ({ endpoint }: ClientFunction): boolean => endpoint.upload !== null;
 const listsFieldErrors = ({ endpoint }: ClientFunction): boolean => endpoint.fieldErrors !== undefined;
 const returnsStatus = ({ statusCode }: ClientFunction): boolean => statusCode;

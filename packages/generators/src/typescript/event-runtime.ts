@@ -32,7 +32,7 @@ async function _follow(url${tsOnly(': string')}, { onMessage, headers }${tsOnly(
 }
 
 export function readEventsText(tsOnly: TypeScriptOnly): string {
-  return `/** Reads server-sent events. An id may have no event. */
+  return `/** Reads server-sent events. An id may have no event: it is \`cut\`, as the comment at the end of changes that belong together. */
 async function _readEvents(response${tsOnly(': Response')}, receive${tsOnly(': (type: string, data: string, id: string) => void')}, receiveId${tsOnly(': (id: string) => void')} = () => undefined)${tsOnly(': Promise<void>')} {
   const reader = response.body${tsOnly('!')}.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -47,6 +47,7 @@ async function _readEvents(response${tsOnly(': Response')}, receive${tsOnly(': (
       id = values("id: ").at(-1) ?? id;
       receiveId(id);
       if (data.length > 0) receive(values("event: ")[0] ?? "message", data.join("\\n"), id);
+      else if (lines.includes(": cut") || values("id: ").length > 0) receive("cut", "", id);
     }
   }
 }`;
@@ -93,7 +94,12 @@ ${tsOnly(`  override addEventListener(type: "open" | "error", listener: (event: 
     super.addEventListener(type, listener as EventListener | null, options);
   }
 
-`)}  close()${tsOnly(': void')} {
+`)}  /** The id of the last event. */
+  get lastEventId()${tsOnly(': string')} {
+    return this._lastId;
+  }
+
+  close()${tsOnly(': void')} {
     this.readyState = 2;
     this._closed.abort();
     this._wake();

@@ -5,6 +5,7 @@ import { pathParts } from '../client-endpoint.ts';
 import { commentBlock } from './comment-block.ts';
 import type { ClientFunction } from './client-model.ts';
 import { consistencyHeaders, isWrite } from './consistency-runtime.ts';
+import { changesText } from './change-runtime.ts';
 import { customHeaderMembers } from './event-runtime.ts';
 import type { TypescriptClientOptions } from './options.ts';
 import { fetchExpression, sendsBigints, sendsLongQueries, splitsRequest, usesBody, usesQuery } from './runtime.ts';
@@ -54,6 +55,7 @@ export function functionText(fn: ClientFunction, options: TypescriptClientOption
   return [
     ...url,
     ...eventSourceText(fn, options, tsOnly),
+    ...changesText(fn, options, tsOnly),
     ...comment,
     `export async function ${fn.name}(\n${parameters.join('')})${tsOnly(`: Promise<${returnType(fn)}>`)} {`,
     ...bodyLines(fn, options, tsOnly).map((line) => `  ${line}`),

@@ -1,12 +1,13 @@
 import { takesQuery } from '@pgway/core/internal';
 import { stringLiteral } from '../source-text.ts';
-import { isLogin, hasEvents, isUpload } from './common-interfaces.ts';
+import { hasChanges, hasEvents, isLogin, isUpload } from './common-interfaces.ts';
 import type { ClientFunction, ClientModel } from './client-model.ts';
 import type { TypescriptClientOptions } from './options.ts';
 import { isInherited, type TypeScriptOnly } from './type-text.ts';
 import { batchTexts } from './batch-runtime.ts';
 import { consistencyText } from './consistency-runtime.ts';
 import { bigintShape, typeShape } from './bigint-shape.ts';
+import { changeStreamText } from './change-runtime.ts';
 import { eventStreamText, followText, readEventsText } from './event-runtime.ts';
 import { sendFilesText } from './upload-runtime.ts';
 
@@ -19,7 +20,8 @@ export function runtime(
   const { functions } = model;
   const uses = (name: string, inUse: boolean): readonly string[] =>
     inUse ? [functionTexts[name]!(tsOnly, options)] : [];
-  const inQuery = functions.some(usesQuery);
+  const isWatched = functions.some(hasChanges);
+  const inQuery = isWatched || functions.some(usesQuery);
   const definesQuery = inQuery && options.importParseQueryFrom === null;
   const inPath = functions.some(({ endpoint }) => endpoint.parameters.some((parameter) => parameter.inPath));
   return [
@@ -40,8 +42,9 @@ export function runtime(
     ...uses('signedIn', functions.some(isLogin)),
     ...uses('sendFiles', functions.some(isUpload)),
     ...uses('follow', functions.some(hasEvents)),
-    ...uses('readEvents', functions.some(hasEvents)),
-    ...uses('eventStream', options.exportEventSources && functions.some(hasEvents)),
+    ...uses('readEvents', isWatched || functions.some(hasEvents)),
+    ...uses('eventStream', isWatched || (options.exportEventSources && functions.some(hasEvents))),
+    ...uses('changeStream', isWatched),
     ...uses('query', definesQuery),
     ...uses('long', functions.some(sendsLongQueries)),
     ...uses('segment', inPath),
@@ -166,6 +169,7 @@ async function _problem(response${tsOnly(': Response')})${tsOnly(': Promise<IPro
   follow: followText,
   readEvents: readEventsText,
   eventStream: eventStreamText,
+  changeStream: changeStreamText,
   newKey: (tsOnly) => `/** \`crypto.randomUUID\` exists in secure contexts only. */
 function _newKey()${tsOnly(': string')} {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
