@@ -36,7 +36,7 @@ export { compileHostPattern, type HostMatcher } from './gateway/tenants/tenant-n
 export { clientNetwork } from './http/client-network.ts';
 export { escapeHtml } from './http/escape-html.ts';
 export { JsonError, readJson, truncateKey } from './http/json-reader.ts';
-export { type JsonSlice, readElements, readMembers, sliceToJson } from './http/json-slice.ts';
+export { documentSlice, type JsonSlice, readElements, readMembers, sliceToJson } from './http/json-slice.ts';
 export { toPointer } from './http/json-pointer.ts';
 export { queryMethod, requestMethods } from './http/methods.ts';
 export { takesQuery } from './endpoints/query-method.ts';

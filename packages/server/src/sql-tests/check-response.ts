@@ -1,4 +1,5 @@
 import { contains, differences, isEqual } from './compare.ts';
+import { ExactNumber, parseExact, toJsonText } from './exact-json.ts';
 import { type CapturedValue, type CapturedValues, fillJson, fillText } from './template.ts';
 import type { Capture, Expectation, RequestStep } from './test-file.ts';
 import type { TestResponse } from './test-gateway.ts';
@@ -70,14 +71,14 @@ function check(expectation: Expectation, { status, headers, body }: TestResponse
 }
 
 function checkRows(count: number, body: string): Fault {
-  const value = body === '' ? [] : readJson(body);
+  const value = body === '' ? [] : parseExact(body);
   if (!Array.isArray(value)) return fault(`expected ${count} rows, but the body is not a JSON array`, showBody(body));
   return value.length === count ? null : fault(`expected ${count} rows, got ${value.length}`, showBody(body));
 }
 
 /** The code is the last part of `type` (RFC 9457), or the member `code`: of PostgreSQL, or of the dialect of PostgREST. */
 function checkProblem(code: string, status: number, body: string): Fault {
-  const { type, code: state } = (readJson(body) ?? {}) as { readonly type?: unknown; readonly code?: unknown };
+  const { type, code: state } = (parseExact(body) ?? {}) as { readonly type?: unknown; readonly code?: unknown };
   const known = typeof type === 'string' ? type.slice(type.lastIndexOf(':') + 1) : null;
   if (status >= 400 && (known === code || state === code)) return null;
   return fault(
@@ -92,8 +93,8 @@ function checkHeader(name: string, expected: string, headers: Headers): Fault {
 }
 
 function checkJson(kind: 'body' | 'contains', json: string, body: string): Fault {
-  const expected = JSON.parse(json) as unknown;
-  const value = readJson(body);
+  const expected = parseExact(json);
+  const value = parseExact(body);
   if (value === undefined) return fault('expected JSON, but the body is none', showBody(body));
   const isMet = kind === 'body' ? isEqual(value, expected) : contains(value, expected);
   if (isMet) return null;
@@ -107,7 +108,7 @@ export function captureValues(
   { body }: TestResponse,
   values: Map<string, CapturedValue>,
 ): readonly Failure[] {
-  const json = readJson(body);
+  const json = parseExact(body);
   return captures.flatMap(({ line, name, path }) => {
     let value: unknown = json;
     for (const key of path ?? []) value = member(value, key);
@@ -119,25 +120,18 @@ export function captureValues(
 }
 
 function member(value: unknown, key: string | number): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber || !Object.hasOwn(value, key))
+    return undefined;
   return (value as Readonly<Record<string | number, unknown>>)[key];
 }
 
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 function indented(value: unknown): string {
-  return JSON.stringify(value, null, 2);
+  return toJsonText(value, 2);
 }
 
 function showBody(body: string): readonly string[] {
   if (body === '') return ['(no body)'];
-  const value = readJson(body);
+  const value = parseExact(body);
   return bound((value === undefined ? body : indented(value)).split('\n'));
 }
 

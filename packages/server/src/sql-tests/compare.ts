@@ -1,11 +1,12 @@
 /** Comparison of JSON values, and the differences as lines. */
 import { isDeepStrictEqual } from 'node:util';
+import { ExactNumber } from './exact-json.ts';
 
 /** Whether the value contains the expected one, as `@>` of `jsonb` does: further members and elements are allowed. */
 export function contains(value: unknown, expected: unknown): boolean {
   if (Array.isArray(expected))
     return Array.isArray(value) && expected.every((item) => value.some((candidate) => contains(candidate, item)));
-  if (!isObject(expected)) return isDeepStrictEqual(value, expected);
+  if (!isObject(expected)) return isEqual(value, expected);
   return (
     isObject(value) &&
     Object.entries(expected).every(([key, item]) => Object.hasOwn(value, key) && contains(value[key], item))
@@ -17,7 +18,7 @@ export function isEqual(value: unknown, expected: unknown): boolean {
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
 /** More lines are not compared with each other: their number squared is the cost. */

@@ -1,4 +1,5 @@
 /** Values that a test captures, and their templates `{{name}}` in requests. */
+import { toJsonText } from './exact-json.ts';
 
 export type CapturedValue = string | number | boolean | null | object;
 
@@ -29,7 +30,7 @@ export function fillText(text: string, values: CapturedValues): string {
 /** Returns the JSON text with the values. A text has no quotation marks of its own: the template stands between some. */
 export function fillJson(json: string, values: CapturedValues): string {
   return json.replaceAll(template, (_, name: string) => {
-    const text = JSON.stringify(values.get(name));
+    const text = toJsonText(values.get(name));
     return text.startsWith('"') ? text.slice(1, -1) : text;
   });
 }
@@ -40,5 +41,5 @@ export function toParameter(value: CapturedValue): string | null {
 }
 
 function toText(value: CapturedValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? value : toJsonText(value);
 }

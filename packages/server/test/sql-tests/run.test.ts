@@ -490,3 +490,42 @@ test('a caller whose role may not be used gets the error of a server, where cons
 
   expect(stdout).toBe('roles.test.sql\n  ok     roles.test.sql\n1 test, 0 failed\n');
 });
+
+test('numbers are compared with all digits, and captured with them', async () => {
+  const { code, stdout } = await runPgwayTest({
+    sql: `
+      create function big(_n bigint default 9007199254740993) returns setof bigint language sql stable as $$ select _n $$;
+      comment on function big is 'HTTP GET /big';
+    `,
+    files: {
+      'big.test.sql': `-- test equal
+-- GET /big
+-- expect body [9007199254740993]
+-- capture n = $[0]
+-- GET /big?n={{n}}
+-- expect body [{{n}}]
+select :n::bigint = 9007199254740993;
+
+-- test another one
+-- GET /big
+-- expect body [9007199254740992]
+`,
+    },
+  });
+  expect([code, stdout]).toEqual([
+    1,
+    `big.test.sql
+  ok     equal
+  failed another one
+           GET /big
+           big.test.sql:11: the body is another one
+             - expected
+             + actual
+               [
+             -   9007199254740992
+             +   9007199254740993
+               ]
+2 tests, 1 failed
+`,
+  ]);
+});
