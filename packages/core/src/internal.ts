@@ -42,6 +42,15 @@ export { queryMethod, requestMethods } from './http/methods.ts';
 export { takesQuery } from './endpoints/query-method.ts';
 export { parseQueryString } from './http/query-string.ts';
 export { logObserver } from './logging/log-observer.ts';
+export type {
+  ChangeEnd,
+  ChangeFeed,
+  ChangeGapReason,
+  ChangeListener,
+  ChangeMessage,
+  ChangeRequest,
+  ChangeStatistics,
+} from './ports/changes.ts';
 export {
   type DescribedColumn,
   type DescribedContent,
@@ -60,7 +69,7 @@ export {
 export { earlierIndex } from './ports/earlier-statements.ts';
 export { errorToLoginOutcome } from './ports/ports.ts';
 export { arrayLiteral, recordLiteral } from './postgres/literal.ts';
-export { DatabaseError, LocatedError } from './postgres/port.ts';
+export { DatabaseError, type Diagnostics, LocatedError } from './postgres/port.ts';
 export { segmentsPerWindow } from './rate-limits/sliding-window.ts';
 export { checkRowCommand, RowCommands } from './uploads/row-commands.ts';
 export { isStorageFull } from './uploads/storage-error.ts';

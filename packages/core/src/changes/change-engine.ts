@@ -11,7 +11,7 @@ import type {
 import { clientShare, type Database } from '../postgres/port.ts';
 import type { CommittedTransaction } from '../postgres/replication/committed-transaction.ts';
 import { StatementCache } from '../postgres/statement-cache.ts';
-import { ChangeGroup, groupKey, GroupMember } from './change-group.ts';
+import { ChangeGroup, groupKey, GroupMember, untilResumable } from './change-group.ts';
 import { isIdOf } from './change-id.ts';
 import { Cut, flushLog } from './cut.ts';
 import { deliverCut } from './deliver-cut.ts';
@@ -112,8 +112,9 @@ export class ChangeEngine implements ChangeFeed {
     await this.#source.waitForReader(openWaitMs);
     this.#assertOpen();
     await this.#watch(request);
-    this.#assertOpen();
     const key = groupKey(request);
+    await untilResumable(request, () => (this.#groups.get(key)?.isBusy === true ? this.#cutting : null));
+    this.#assertOpen();
     let group = this.#groups.get(key);
     const member = new GroupMember(listener, request.snapshot);
     const { lastEventId } = request;

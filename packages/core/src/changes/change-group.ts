@@ -125,3 +125,12 @@ export function groupKey({ query, identity, operations, withOld, withUnchanged, 
   const shape = [relation.schema, relation.name, keyColumns, sql, values];
   return JSON.stringify([shape, identity.role ?? null, identity.key, operations, withOld, withUnchanged, route, gapOn]);
 }
+
+/**
+ * Waits for the end of the cut that a subscriber comes back during: the events after its last one are not complete.
+ * @param cut returns the cut that looks rows up for the group of the subscriber; null: none
+ */
+export async function untilResumable({ lastEventId }: ChangeRequest, cut: () => Promise<void> | null): Promise<void> {
+  if (lastEventId === null) return;
+  for (let running = cut(); running !== null; running = cut()) await running;
+}

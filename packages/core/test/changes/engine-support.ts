@@ -2,7 +2,13 @@ import type { TestDatabase } from '@pgway/testing';
 import { onTestFinished } from 'vitest';
 import { ChangeEngine, type ChangeEngineOptions } from '../../src/changes/change-engine.ts';
 import type { ResultColumn } from '../../src/endpoints/endpoint.ts';
-import type { ChangeMessage, ChangeQuery, ChangeRequest, ChangeSubscription } from '../../src/ports/changes.ts';
+import type {
+  ChangeFeed,
+  ChangeMessage,
+  ChangeQuery,
+  ChangeRequest,
+  ChangeSubscription,
+} from '../../src/ports/changes.ts';
 import { connectDatabase } from '../../src/postgres/connect-database.ts';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import type { Database } from '../../src/postgres/port.ts';
@@ -134,7 +140,10 @@ export interface TestSubscriber {
   readonly subscription: ChangeSubscription;
 }
 
-export async function subscribe(engine: ChangeEngine, request: ChangeRequest): Promise<TestSubscriber> {
+export async function subscribe(
+  engine: Pick<ChangeFeed, 'subscribe'>,
+  request: ChangeRequest,
+): Promise<TestSubscriber> {
   const messages: ChangeMessage[] = [];
   const ends: string[] = [];
   const subscription = await engine.subscribe(request, {

@@ -1,5 +1,6 @@
 /** The topics of the messages between the primary process and its workers, with the types of their data. */
 import type { LogContent, LogEntry, LoginAttempt, LoginOutcome, RateLimitPolicy, StoredKey } from '@pgway/core';
+import type { ChangeEnd, ChangeMessage, ChangeRequest, Diagnostics } from '@pgway/core/internal';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { ListenAddress } from '../http/listener.ts';
 
@@ -26,6 +27,10 @@ export const toPrimary = {
   openLog: 'events.open',
   appendEntry: 'events.append',
   closeLog: 'events.close',
+  subscribeChanges: 'changes.subscribe',
+  cancelChanges: 'changes.cancel',
+  watchTables: 'changes.watch',
+  readChangeStatistics: 'changes.statistics',
   listen: 'listen',
   beginListening: 'listen.begin',
   endListening: 'listen.end',
@@ -46,6 +51,10 @@ export const toWorker = {
   gap: 'broadcast.gap',
   logEntry: 'events.entry',
   logLost: 'events.lost',
+  changes: 'changes.message',
+  changesEnded: 'changes.ended',
+  changesLost: 'changes.lost',
+  changedTables: 'changes.tables',
   connection: 'connection',
 } as const;
 
@@ -147,6 +156,41 @@ export interface AppendedEntry {
 export interface EntryMessage {
   readonly topic: string;
   readonly entry: LogEntry;
+}
+
+export interface ChangeSubscribeQuestion {
+  /** The number of the subscription, unique in the worker. */
+  readonly id: number;
+  readonly request: ChangeRequest;
+}
+
+export type ChangeSubscribeAnswer =
+  | { readonly ok: true; readonly lastId: string }
+  | { readonly ok: false; readonly failure: ChangeFailure };
+
+/** Why a subscription was refused, without the class of the error, which a message does not keep. */
+export type ChangeFailure =
+  | { readonly kind: 'database'; readonly diagnostics: Diagnostics }
+  | {
+      readonly kind: 'problem';
+      readonly code: string;
+      readonly status: number;
+      readonly title: string;
+      readonly detail: string | undefined;
+      readonly members: Readonly<Record<string, unknown>>;
+      readonly headers: readonly string[];
+    }
+  | { readonly kind: 'other'; readonly message: string };
+
+/** A message for subscriptions of a worker, which share it. */
+export interface RelayedChange {
+  readonly ids: readonly number[];
+  readonly message: ChangeMessage;
+}
+
+export interface EndedChanges {
+  readonly id: number;
+  readonly reason: ChangeEnd;
 }
 
 export type WrittenKey = Pick<StoredKey, 'text'> & { readonly id: string };

@@ -1,0 +1,198 @@
+/** The row changes of a server with workers, in the primary process: one reader of the log, whose messages are encoded once for each worker. */
+import { Problem } from '@pgway/core';
+import type { ChangeFeed, ChangeListener, ChangeMessage } from '@pgway/core/internal';
+import { DatabaseError } from '@pgway/core/internal';
+import type { Channel } from './channel.ts';
+import {
+  type ChangeFailure,
+  type ChangeSubscribeAnswer,
+  type ChangeSubscribeQuestion,
+  type EndedChanges,
+  type RelayedChange,
+  toPrimary,
+  toWorker,
+} from './topics.ts';
+
+/** Opens the feed. It is called when a worker needs row changes. */
+export type OpenChangeFeed = () => ChangeFeed;
+
+export class ChangeRelay {
+  readonly #open: OpenChangeFeed;
+  readonly #workers = new Map<Channel, WorkerSubscriptions>();
+  #feed: ChangeFeed | null = null;
+
+  constructor(open: OpenChangeFeed) {
+    this.#open = open;
+  }
+
+  add(channel: Channel): void {
+    const worker = new WorkerSubscriptions(channel, () => (this.#feed ??= this.#open()));
+    this.#workers.set(channel, worker);
+    channel.handle(toPrimary.readChangeStatistics, () => this.#feed?.statistics() ?? null);
+  }
+
+  remove(channel: Channel): void {
+    this.#workers.get(channel)?.close();
+    this.#workers.delete(channel);
+  }
+
+  async close(): Promise<void> {
+    await this.#feed?.close();
+  }
+}
+
+/** A subscription of a worker. `cancel` is null until the feed has accepted it. */
+interface RelayedSubscription {
+  cancel: (() => void) | null;
+  isCancelled: boolean;
+}
+
+interface OutgoingMessage {
+  readonly message: ChangeMessage;
+  readonly ids: number[];
+}
+
+class WorkerSubscriptions {
+  readonly #channel: Channel;
+  readonly #feed: () => ChangeFeed;
+  readonly #subscriptions = new Map<number, RelayedSubscription>();
+  /** The messages of this turn, in order. */
+  #outgoing: OutgoingMessage[] = [];
+  /** The position in `#outgoing` of the last message of a subscription. */
+  readonly #lastOutgoing = new Map<number, number>();
+  readonly #byMessage = new Map<ChangeMessage, number>();
+  /** Subscriptions that have missed a message, because the worker does not read its messages fast enough. */
+  readonly #lost = new Set<number>();
+  #unwatch: (() => void) | null = null;
+  #missedTables = false;
+
+  constructor(channel: Channel, feed: () => ChangeFeed) {
+    this.#channel = channel;
+    this.#feed = feed;
+    channel.handle<ChangeSubscribeQuestion>(toPrimary.subscribeChanges, (question) => this.#subscribe(question));
+    channel.handle<readonly number[]>(toPrimary.cancelChanges, (ids) => {
+      for (const id of ids) this.#cancel(id);
+      return null;
+    });
+    channel.handle(toPrimary.watchTables, () => {
+      this.#unwatch ??= this.#feed().watchTables((tables) => this.#tellTables(tables === null ? null : [...tables]));
+      return null;
+    });
+    channel.onDrained(() => this.#resume());
+  }
+
+  close(): void {
+    this.#unwatch?.();
+    for (const id of this.#subscriptions.keys()) this.#cancel(id);
+  }
+
+  async #subscribe({ id, request }: ChangeSubscribeQuestion): Promise<ChangeSubscribeAnswer> {
+    const relayed: RelayedSubscription = { cancel: null, isCancelled: false };
+    this.#subscriptions.set(id, relayed);
+    try {
+      const subscription = await this.#feed().subscribe(request, this.#listener(id, relayed));
+      if (relayed.isCancelled) subscription.cancel();
+      else relayed.cancel = () => subscription.cancel();
+      // The messages of the subscription precede the answer.
+      this.#flush();
+      return { ok: true, lastId: subscription.lastId };
+    } catch (error) {
+      if (this.#subscriptions.get(id) === relayed) this.#subscriptions.delete(id);
+      return { ok: false, failure: toFailure(error) };
+    }
+  }
+
+  #listener(id: number, relayed: RelayedSubscription): ChangeListener {
+    return {
+      message: (message) => {
+        if (!relayed.isCancelled) this.#add(id, message);
+      },
+      ended: (reason) => {
+        if (relayed.isCancelled) return;
+        this.#subscriptions.delete(id);
+        this.#flush();
+        const ended: EndedChanges = { id, reason };
+        if (!this.#channel.tell(toWorker.changesEnded, ended)) this.#lose(id);
+      },
+    };
+  }
+
+  #cancel(id: number): void {
+    const relayed = this.#subscriptions.get(id);
+    this.#subscriptions.delete(id);
+    this.#lost.delete(id);
+    if (relayed === undefined) return;
+    relayed.isCancelled = true;
+    relayed.cancel?.();
+  }
+
+  /** The subscribers of a group get one message with all of their numbers, unless one of them has another message in between. */
+  #add(id: number, message: ChangeMessage): void {
+    if (this.#outgoing.length === 0) queueMicrotask(() => this.#flush());
+    const known = this.#byMessage.get(message);
+    if (known !== undefined && known > (this.#lastOutgoing.get(id) ?? -1)) {
+      this.#outgoing[known]!.ids.push(id);
+      this.#lastOutgoing.set(id, known);
+      return;
+    }
+    this.#lastOutgoing.set(id, this.#outgoing.length);
+    this.#byMessage.set(message, this.#outgoing.length);
+    this.#outgoing.push({ message, ids: [id] });
+  }
+
+  #flush(): void {
+    const outgoing = this.#outgoing;
+    this.#outgoing = [];
+    this.#lastOutgoing.clear();
+    this.#byMessage.clear();
+    for (const { message, ids } of outgoing) {
+      const receivers = ids.filter((id) => !this.#lost.has(id));
+      if (receivers.length === 0) continue;
+      const relayed: RelayedChange = { ids: receivers, message };
+      if (this.#channel.tell(toWorker.changes, relayed, sizeOf(message) + receivers.length * 8)) continue;
+      for (const id of receivers) this.#lose(id);
+    }
+  }
+
+  /** Ends a subscription that has missed a message. The worker continues it after its last one. */
+  #lose(id: number): void {
+    this.#cancel(id);
+    this.#lost.add(id);
+  }
+
+  #resume(): void {
+    if (this.#lost.size > 0 && this.#channel.tell(toWorker.changesLost, [...this.#lost], this.#lost.size * 8)) {
+      this.#lost.clear();
+    }
+    if (this.#missedTables) this.#tellTables(null);
+  }
+
+  #tellTables(tables: readonly string[] | null): void {
+    this.#missedTables = !this.#channel.tell(toWorker.changedTables, this.#missedTables ? null : tables);
+  }
+}
+
+/** Estimates the bytes of a message. */
+function sizeOf(message: ChangeMessage): number {
+  switch (message.kind) {
+    case 'changes':
+      return message.changes.reduce(
+        (sum, { record, old }) => sum + 150 + (record?.length ?? 0) + (old?.length ?? 0),
+        0,
+      );
+    case 'rows':
+      return message.rows.reduce((sum, row) => sum + 20 + row.length, 0);
+    case 'begin':
+    case 'gap':
+      return 100;
+  }
+}
+
+function toFailure(error: unknown): ChangeFailure {
+  if (error instanceof DatabaseError) return { kind: 'database', diagnostics: error.diagnostics };
+  if (error instanceof Problem) {
+    const { code, status, title, detail, members, headers } = error;
+    return { kind: 'problem', code, status, title, detail, members, headers };
+  }
+  return { kind: 'other', message: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,234 @@
+/** The row changes of a worker: the primary process reads them. */
+import { Problem } from '@pgway/core';
+import {
+  type ChangeFeed,
+  type ChangeGapReason,
+  type ChangeListener,
+  type ChangeMessage,
+  type ChangeRequest,
+  type ChangeStatistics,
+  DatabaseError,
+} from '@pgway/core/internal';
+import type { Channel } from './channel.ts';
+import { MessageQueue } from './message-queue.ts';
+import {
+  type ChangeFailure,
+  type ChangeSubscribeAnswer,
+  type ChangeSubscribeQuestion,
+  type EndedChanges,
+  type RelayedChange,
+  toPrimary,
+  toWorker,
+} from './topics.ts';
+
+/** Milliseconds. A subscription begins at the next cut, which may wait for slow lookups. */
+const subscribeTimeoutMs = 30_000;
+const statisticsIntervalMs = 5_000;
+/** Subscriptions that are continued at the same time. */
+const maxResumptions = 50;
+/** Milliseconds until a subscription that could not be continued is tried again. */
+const resumeDelayMs = 1_000;
+const retryAfter: readonly string[] = ['retry-after', '5'];
+
+interface Subscriber {
+  readonly request: ChangeRequest;
+  readonly listener: ChangeListener;
+  lastId: string;
+  hasBegun: boolean;
+}
+
+/**
+ * Creates the feed of a worker.
+ * @param leads whether this worker reports the counters of the primary process, so that metrics of all workers have them once
+ */
+export function workerChanges(channel: Channel, leads: () => boolean): ChangeFeed {
+  return new WorkerChangeFeed(channel, leads);
+}
+
+class WorkerChangeFeed implements ChangeFeed {
+  readonly #channel: Channel;
+  readonly #leads: () => boolean;
+  readonly #subscribers = new Map<number, Subscriber>();
+  readonly #watchers = new Set<(tables: ReadonlySet<string> | null) => void>();
+  readonly #lost: number[] = [];
+  readonly #counts = { deliveries: 0, gaps: {} as Partial<Record<ChangeGapReason, number>> };
+  readonly #cancelled: MessageQueue<number>;
+  readonly #timer: NodeJS.Timeout;
+  #resumptions = 0;
+  #lastNumber = 0;
+  #shared: ChangeStatistics | null = null;
+  #isClosed = false;
+
+  constructor(channel: Channel, leads: () => boolean) {
+    this.#channel = channel;
+    this.#leads = leads;
+    this.#cancelled = new MessageQueue(channel, toPrimary.cancelChanges);
+    channel.handle<RelayedChange>(toWorker.changes, ({ ids, message }) => {
+      for (const id of ids) this.#deliver(id, message);
+    });
+    channel.handle<EndedChanges>(toWorker.changesEnded, ({ id, reason }) => {
+      this.#take(id)?.listener.ended(reason);
+    });
+    channel.handle<readonly number[]>(toWorker.changesLost, (ids) => {
+      this.#lost.push(...ids);
+      this.#resumeNext();
+    });
+    channel.handle<readonly string[] | null>(toWorker.changedTables, (tables) => this.#notifyWatchers(tables));
+    this.#timer = setInterval(() => void this.#readStatistics(), statisticsIntervalMs).unref();
+  }
+
+  async subscribe(request: ChangeRequest, listener: ChangeListener): ReturnType<ChangeFeed['subscribe']> {
+    if (this.#isClosed) throw new Problem('changes-unavailable', { headers: retryAfter });
+    const subscriber: Subscriber = { request, listener, lastId: request.lastEventId ?? '', hasBegun: false };
+    const id = ++this.#lastNumber;
+    this.#subscribers.set(id, subscriber);
+    const answer = await this.#ask({ id, request });
+    if (!answer.ok) {
+      this.#subscribers.delete(id);
+      throw fromFailure(answer.failure);
+    }
+    if (subscriber.lastId === '') subscriber.lastId = answer.lastId;
+    return {
+      get lastId() {
+        return subscriber.lastId;
+      },
+      cancel: () => {
+        if (this.#take(id) !== undefined) this.#cancelled.push(String(id), id);
+      },
+    };
+  }
+
+  watchTables(listener: (tables: ReadonlySet<string> | null) => void): () => void {
+    if (this.#watchers.size === 0) this.#watch();
+    // The same function may watch twice.
+    const watcher = (tables: ReadonlySet<string> | null): void => listener(tables);
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  statistics(): ChangeStatistics {
+    const shared = this.#shared ?? unknownStatistics;
+    const own = { subscribers: this.#subscribers.size, ...this.#counts, gaps: { ...this.#counts.gaps } };
+    return this.#leads() ? { ...shared, ...own } : { ...shared, groups: 0, cuts: 0, lookups: 0, ...own };
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    this.#watchers.clear();
+    for (const id of this.#subscribers.keys()) {
+      this.#take(id)?.listener.ended('closing');
+      this.#cancelled.push(String(id), id);
+    }
+    return Promise.resolve();
+  }
+
+  async #ask(question: ChangeSubscribeQuestion): Promise<ChangeSubscribeAnswer> {
+    try {
+      return await this.#channel.ask<ChangeSubscribeAnswer>(toPrimary.subscribeChanges, question, subscribeTimeoutMs);
+    } catch (error) {
+      // The primary process may have received the question.
+      this.#cancelled.push(String(question.id), question.id);
+      return { ok: false, failure: { kind: 'other', message: String(error) } };
+    }
+  }
+
+  #deliver(id: number, message: ChangeMessage): void {
+    const subscriber = this.#subscribers.get(id);
+    if (subscriber === undefined) return;
+    subscriber.lastId = message.id;
+    const isRepeated = message.kind === 'begin' && subscriber.hasBegun;
+    subscriber.hasBegun = true;
+    // A subscription that was continued begins again, after a gap.
+    if (isRepeated) return;
+    if (message.kind === 'changes') this.#counts.deliveries += message.changes.length;
+    if (message.kind === 'gap') this.#counts.gaps[message.reason] = (this.#counts.gaps[message.reason] ?? 0) + 1;
+    subscriber.listener.message(message);
+  }
+
+  #take(id: number): Subscriber | undefined {
+    const subscriber = this.#subscribers.get(id);
+    this.#subscribers.delete(id);
+    return subscriber;
+  }
+
+  /** Continues subscriptions that have missed messages, some at a time. */
+  #resumeNext(): void {
+    while (this.#resumptions < maxResumptions && this.#lost.length > 0) {
+      this.#resumptions++;
+      void this.#resume(this.#lost.shift()!).finally(() => {
+        this.#resumptions--;
+        this.#resumeNext();
+      });
+    }
+  }
+
+  async #resume(id: number): Promise<void> {
+    const subscriber = this.#subscribers.get(id);
+    if (subscriber === undefined) return;
+    const { request, lastId } = subscriber;
+    const answer = await this.#ask({ id, request: { ...request, lastEventId: lastId === '' ? null : lastId } });
+    if (this.#subscribers.get(id) !== subscriber) {
+      // The subscriber has left meanwhile.
+      if (answer.ok) this.#cancelled.push(String(id), id);
+      return;
+    }
+    if (answer.ok) return;
+    if (answer.failure.kind === 'database') return this.#take(id)?.listener.ended('forbidden');
+    // The log cannot be read now. The subscription continues after its last message when it can.
+    setTimeout(() => {
+      this.#lost.push(id);
+      this.#resumeNext();
+    }, resumeDelayMs).unref();
+  }
+
+  #watch(): void {
+    this.#channel.ask(toPrimary.watchTables, null, subscribeTimeoutMs).catch(() => {
+      if (this.#isClosed || this.#watchers.size === 0) return;
+      this.#notifyWatchers(null);
+      setTimeout(() => this.#watch(), resumeDelayMs).unref();
+    });
+  }
+
+  #notifyWatchers(tables: readonly string[] | null): void {
+    const names = tables === null ? null : new Set(tables);
+    for (const watcher of this.#watchers) watcher(names);
+  }
+
+  async #readStatistics(): Promise<void> {
+    try {
+      this.#shared = await this.#channel.ask<ChangeStatistics | null>(
+        toPrimary.readChangeStatistics,
+        null,
+        statisticsIntervalMs,
+      );
+    } catch {
+      this.#shared = null;
+    }
+  }
+}
+
+const unknownStatistics: ChangeStatistics = {
+  isOpen: false,
+  lagBytes: null,
+  cutAgeMs: null,
+  subscribers: 0,
+  groups: 0,
+  cuts: 0,
+  lookups: 0,
+  deliveries: 0,
+  gaps: {},
+};
+
+function fromFailure(failure: ChangeFailure): Error {
+  switch (failure.kind) {
+    case 'database':
+      return new DatabaseError(failure.diagnostics, 0, 'execute', null);
+    case 'problem': {
+      const { code, status, title, detail, members, headers } = failure;
+      return new Problem(code, { status, title, members, headers, ...(detail === undefined ? {} : { detail }) });
+    }
+    case 'other':
+      return new Problem('changes-unavailable', { headers: retryAfter, cause: new Error(failure.message) });
+  }
+}
