@@ -3,7 +3,7 @@ import { type GeneratedFile, GeneratorError } from '../generated-file.ts';
 import { withClientParameters } from '../client-endpoint.ts';
 import { quote } from '../source-text.ts';
 import { type HttpFileOptions, resolveHttpFileOptions } from './options.ts';
-import { requestText } from './request-text.ts';
+import { changesRequestText, requestText } from './request-text.ts';
 
 /**
  * Returns sample requests in the format of the REST clients of VS Code and JetBrains: one document, or one per schema.
@@ -56,7 +56,10 @@ function toDocument(
   endpoints: readonly Endpoint[],
   options: HttpFileOptions,
 ): { readonly name: string; readonly content: string } {
-  const requests = withClientParameters(endpoints).map((endpoint) => requestText(endpoint, options));
+  const requests = withClientParameters(endpoints).flatMap((endpoint) => [
+    requestText(endpoint, options),
+    ...changesRequestText(endpoint, options),
+  ]);
   return {
     name: fileName(schema, options),
     content: `@host=${options.host.replace(/\/+$/, '')}\n\n${requests.join('\n\n###\n\n')}\n`,

@@ -11,6 +11,16 @@ export function requestText(endpoint: Endpoint, options: HttpFileOptions): strin
   return [...commentLines(endpoint, options), request, ...bodyLines(endpoint)].join('\n');
 }
 
+/** Returns the request for the stream of row changes; empty without one. */
+export function changesRequestText(
+  { changes, schema, name }: Endpoint,
+  { commentHeader }: HttpFileOptions,
+): readonly string[] {
+  if (changes === undefined) return [];
+  const comment = commentHeader === 'none' ? [] : [commentLine(escapeLine(`changes of ${schema}.${name}`))];
+  return [[...comment, `GET {{host}}${changes.path}?snapshot=true`, 'Accept: text/event-stream'].join('\n')];
+}
+
 function commentLines(endpoint: Endpoint, options: HttpFileOptions): readonly string[] {
   const { commentHeader, commentHeaderIncludeComments } = options;
   if (commentHeader === 'none') return [];

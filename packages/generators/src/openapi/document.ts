@@ -5,6 +5,7 @@ import { nameCollisions, nameEndpoints, numberedName } from '../naming.ts';
 import { escapeLine } from '../source-text.ts';
 import { withDescribed } from '../client-endpoint.ts';
 import { batchPathItem } from './batch.ts';
+import { changeStreamPaths } from './change-streams.ts';
 import { componentsObject, problemResponseObject } from './components.ts';
 import { operationObject, securityObject } from './operation.ts';
 import { type OpenApiOptions, resolveOpenApiOptions } from './options.ts';
@@ -58,7 +59,10 @@ export function openApiDiagnostics(
 
 /** Adds event streams, which may share their path with endpoints of other methods. */
 function withEventStreams(paths: JsonSchema, endpoints: readonly Endpoint[], options: OpenApiOptions): JsonSchema {
-  const streams = eventStreamPaths(endpoints, (endpoint) => securityObject([endpoint], options)).map(([path, item]) => {
+  const streams = [
+    ...eventStreamPaths(endpoints, (endpoint) => securityObject([endpoint], options)),
+    ...changeStreamPaths(withDescribed(endpoints), options),
+  ].map(([path, item]) => {
     const others = Object.hasOwn(paths, path) ? (paths[path] as JsonSchema) : {};
     return [path, { ...others, ...item }] as const;
   });

@@ -1,7 +1,7 @@
 /** An opened endpoint: its description, its inputs, and the request and response. */
 import { curlCommand } from './curl.ts';
 import { button, element } from './dom.ts';
-import { EventPanel } from './event-panel.ts';
+import { createPanels, type EventPanel } from './event-panel.ts';
 import type { PageOperation, PageParameter } from './page-data.ts';
 import { endpointAbout } from './endpoint-about.ts';
 import { createParameterInput, type ParameterInput } from './parameter-input.ts';
@@ -23,7 +23,7 @@ export class EndpointForm {
   readonly #operation: PageOperation;
   readonly #session: Session;
   readonly #inputs: readonly ParameterInput[];
-  readonly #events: EventPanel | null;
+  readonly #panels: readonly EventPanel[];
   readonly #fileInput: HTMLInputElement | null;
   readonly #target = element('code', { class: 'target' });
   readonly #bodyText = element('textarea', { class: 'payload', spellcheck: 'false', rows: 3 });
@@ -38,11 +38,11 @@ export class EndpointForm {
   #isBodyEdited = false;
 
   constructor(operation: PageOperation, session: Session) {
-    const { id, parameters, body, eventsPath } = operation;
+    const { id, parameters, body } = operation;
     this.#operation = operation;
     this.#session = session;
     this.#inputs = parameters.map((parameter, index) => createParameterInput(parameter, `${id}-${index}`));
-    this.#events = eventsPath === null ? null : new EventPanel(operation, session);
+    this.#panels = createPanels(operation, session);
     const isUpload = body?.kind === 'files';
     this.#fileInput = isUpload
       ? element('input', {
@@ -55,7 +55,7 @@ export class EndpointForm {
       : null;
     this.#cancel.hidden = true;
     this.#progress.hidden = true;
-    const exchange = [this.#preview(), this.#actions(), this.#result, this.#events?.view ?? null];
+    const exchange = [this.#preview(), this.#actions(), this.#result, ...this.#panels.map(({ view }) => view)];
     this.view = element(
       'form',
       { class: 'opened' },
@@ -155,7 +155,7 @@ export class EndpointForm {
     this.#abort = abort;
     this.#setBusy(true);
     try {
-      const headers = [...(this.#events?.headers() ?? []), ...(await this.#session.antiforgery())];
+      const headers = [...this.#panels.flatMap((panel) => panel.headers()), ...(await this.#session.antiforgery())];
       const onProgress = (sent: number, total: number): void => this.#showProgress(sent, total);
       this.#show(await sendRequest(this.#request(headers), { signal: abort.signal, onProgress }));
     } catch (error) {

@@ -102,13 +102,25 @@ function groupBy(
 
 /** Creates a row. The rest of the endpoint is created when the row is opened. */
 function createRow(operation: PageOperation, session: Session): Row {
-  const { id, method, path, summary: gist, description, access, loginOrLogout, eventsPath, body } = operation;
+  const {
+    id,
+    method,
+    path,
+    summary: gist,
+    description,
+    access,
+    loginOrLogout,
+    eventsPath,
+    changesPath,
+    body,
+  } = operation;
   const restriction = accessText(access);
   const marks = [
     restriction === '' ? null : mark(access.roles.length > 0 ? access.roles.join(', ') : 'signed in', restriction),
     loginOrLogout === null ? null : mark(loginOrLogout, `This is a ${loginOrLogout}`),
     body?.kind === 'files' ? mark('upload', 'Takes files') : null,
     eventsPath === null ? null : mark('events', 'Has live events'),
+    changesPath === null ? null : mark('changes', 'Has changes of its rows'),
   ];
   const summary = element(
     'summary',

@@ -1,4 +1,4 @@
-/** The live events of an endpoint. */
+/** The live events of an endpoint, or the changes of its rows. */
 import { button, element } from './dom.ts';
 import { createExecutionId, readEvents, type StreamEvent } from './event-stream.ts';
 import type { PageOperation } from './page-data.ts';
@@ -9,29 +9,61 @@ import { visibleText } from './visible-text.ts';
 /** Older events are removed. */
 const maxEvents = 500;
 
+/** What a panel shows. */
+interface PanelKind {
+  /** `live events` */
+  readonly name: string;
+  readonly path: string;
+  readonly hint: string;
+  /** Whether an id connects a call with the stream. */
+  readonly hasExecution: boolean;
+}
+
+/** Returns the panels of an operation. */
+export function createPanels(operation: PageOperation, session: Session): readonly EventPanel[] {
+  const { eventsPath, changesPath } = operation;
+  const kinds: readonly (PanelKind | null)[] = [
+    eventsPath === null
+      ? null
+      : {
+          name: 'live events',
+          path: eventsPath,
+          hint: `Messages of the routine while it runs, from ${visibleText(eventsPath)}. Start them, then send.`,
+          hasExecution: true,
+        },
+    changesPath === null
+      ? null
+      : {
+          name: 'changes',
+          path: changesPath,
+          hint: `The rows that you may select, and their changes, from ${visibleText(changesPath)}.`,
+          hasExecution: false,
+        },
+  ];
+  return kinds.filter((kind) => kind !== null).map((kind) => new EventPanel(operation, session, kind));
+}
+
 export class EventPanel {
   readonly view: HTMLElement;
   readonly #operation: PageOperation;
   readonly #session: Session;
   readonly #status = element('p', { class: 'note', role: 'status' });
-  readonly #list = element('ol', { class: 'events', tabindex: 0, 'aria-label': 'Live events' });
-  readonly #toggle = button('Start live events', 'secondary', () => this.#startOrStop());
+  readonly #kind: PanelKind;
+  readonly #list: HTMLOListElement;
+  readonly #toggle: HTMLButtonElement;
   #abort: AbortController | null = null;
   #executionId: string | null = null;
 
-  constructor(operation: PageOperation, session: Session) {
+  constructor(operation: PageOperation, session: Session, kind: PanelKind) {
     this.#operation = operation;
     this.#session = session;
-    const hint = `Messages of the routine while it runs, from ${visibleText(operation.eventsPath!)}. Start them, then send.`;
-    this.#status.textContent = hint;
+    this.#kind = kind;
+    const label = kind.name.replace(/^./, (letter) => letter.toUpperCase());
+    this.#list = element('ol', { class: 'events', tabindex: 0, 'aria-label': label });
+    this.#toggle = button(`Start ${kind.name}`, 'secondary', () => this.#startOrStop());
+    this.#status.textContent = kind.hint;
     this.#list.hidden = true;
-    this.view = element(
-      'section',
-      { class: 'stream', 'aria-label': 'Live events' },
-      this.#toggle,
-      this.#status,
-      this.#list,
-    );
+    this.view = element('section', { class: 'stream', 'aria-label': label }, this.#toggle, this.#status, this.#list);
   }
 
   /** Returns the header that sends the events of a call to this stream only. */
@@ -46,21 +78,21 @@ export class EventPanel {
 
   async #run(abort: AbortController): Promise<void> {
     this.#abort = abort;
-    this.#executionId = createExecutionId();
-    this.#toggle.textContent = 'Stop live events';
+    this.#executionId = this.#kind.hasExecution ? createExecutionId() : null;
+    this.#toggle.textContent = `Stop ${this.#kind.name}`;
     this.#list.replaceChildren();
     this.#status.textContent = 'Connecting …';
     this.#status.textContent = await this.#read(this.#executionId, abort.signal);
     this.#abort = null;
     this.#executionId = null;
-    this.#toggle.textContent = 'Start live events';
+    this.#toggle.textContent = `Start ${this.#kind.name}`;
   }
 
   /** Reads the stream. Returns why it ended. */
-  async #read(executionId: string, signal: AbortSignal): Promise<string> {
+  async #read(executionId: string | null, signal: AbortSignal): Promise<string> {
     try {
       const headers = [...this.#session.authorization(this.#operation)];
-      const url = `${location.origin}${encodeText(this.#operation.eventsPath!)}?${executionId}`;
+      const url = `${location.origin}${encodeText(this.#kind.path)}?${executionId ?? 'snapshot=true'}`;
       const response = await fetch(url, { headers, signal, cache: 'no-store' });
       if (!response.ok) return `The stream was refused: ${response.status} ${response.statusText}`;
       this.#status.textContent = 'Connected. Events appear here.';

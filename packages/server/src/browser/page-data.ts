@@ -46,6 +46,8 @@ export interface PageOperation {
   readonly returns: string;
   /** The path of the event stream; null: none. */
   readonly eventsPath: string | null;
+  /** The path of the stream of row changes, with its current rows; null without one. */
+  readonly changesPath: string | null;
 }
 
 export interface PageAccess {

@@ -82,6 +82,14 @@ function dialectRows(endpoints: readonly Endpoint[]): readonly (readonly string[
   );
 }
 
+function changeRows(endpoints: readonly Endpoint[]): readonly (readonly string[])[] {
+  return endpoints.flatMap(({ changes, schema, name }) =>
+    changes === undefined
+      ? []
+      : [['GET', changes.path, 'events', `changes of ${schema}.${name}`].map(escapeControlCharacters)],
+  );
+}
+
 /**
  * Returns the endpoints as aligned lines: method, path with parameters, result, first line of the description.
  * @param columns infinite when the output is not a terminal
@@ -90,6 +98,7 @@ export function endpointTable(endpoints: readonly Endpoint[], columns: number): 
   const rows = [
     ...withClientParameters(endpoints).map((endpoint) => tableRow(endpoint.method, requestText(endpoint), endpoint)),
     ...dialectRows(endpoints),
+    ...changeRows(endpoints),
   ];
   const [first] = rows;
   if (first === undefined) return [];

@@ -83,8 +83,14 @@ function pageOperation(operation: OpenApiOperation): PageOperation {
     parameters,
     body,
     returns: returnedType(object),
-    eventsPath: endpoints.find(({ events }) => events !== null)?.events?.path ?? null,
+    ...streamPaths(endpoints),
   };
+}
+
+function streamPaths(endpoints: readonly Endpoint[]): Pick<PageOperation, 'eventsPath' | 'changesPath'> {
+  const [eventsPath = null] = endpoints.flatMap(({ events }) => (events === null ? [] : [events.path]));
+  const [changesPath = null] = endpoints.flatMap(({ changes }) => (changes === undefined ? [] : [changes.path]));
+  return { eventsPath, changesPath };
 }
 
 const routineGroups: Readonly<Record<string, string>> = { function: 'Functions', procedure: 'Procedures' };

@@ -29,6 +29,7 @@ function operation(path: string, parameters: readonly PageParameter[], kind?: 'o
     body: kind === undefined ? null : { kind, mediaType: 'application/json', required: true, accept: '' },
     returns: '',
     eventsPath: null,
+    changesPath: null,
   };
 }
 

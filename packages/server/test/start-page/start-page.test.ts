@@ -195,6 +195,7 @@ describe('the data', () => {
       body: null,
       returns: 'string',
       eventsPath: null,
+      changesPath: null,
     });
     const { parameters, body, eventsPath, returns } = byPath.get('/api/save')!;
     expect(parameters.map(({ name, in: place, type, required }) => [name, place, type, required])).toEqual([
