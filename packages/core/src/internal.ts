@@ -167,6 +167,7 @@ export { type Order, writeOrder } from './tables/parts/order.ts';
 export { type Page, type RowCount, writePage } from './tables/parts/page.ts';
 export { sql, SqlText, text } from './tables/parts/sql-text.ts';
 export { listColumnParameters, requireTable, rowAlias } from './tables/provided-columns.ts';
+export { groupByAccess } from './tables/read/access-groups.ts';
 export { hasAggregate } from './tables/read/aggregate-sql.ts';
 export { type Aliased, conditionsOf, orderedField } from './tables/read/filter-sql.ts';
 export { foreignKeysSql } from './tables/read/foreign-keys.sql.ts';
@@ -205,6 +206,19 @@ export { viewColumnsSql } from './tables/read/view-columns.sql.ts';
 export { decodeViewColumns } from './tables/read/view-keys.ts';
 export { listRoutines, readTables, resolveFilters } from './tables/read-tables.ts';
 export { tablesSql } from './tables/tables.sql.ts';
+export { qualifyDefault } from './tables/write/default-expression.ts';
+export {
+  bodyAlias,
+  bodyReference,
+  bodyRows,
+  bodyValue,
+  type InsertedRows,
+  insertRowsSql,
+  itemRecordSql,
+  relationSql,
+  type WrittenColumn,
+  type WrittenTable,
+} from './tables/write/insert-rows.ts';
 export { viewEntriesSql } from './tables/view-entries.sql.ts';
 export { type CsvRecord, MalformedCsv, readCsv } from './uploads/csv-reader.ts';
 export { faultAt, type FileFault } from './sql-files/fault.ts';

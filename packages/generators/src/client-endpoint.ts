@@ -84,3 +84,8 @@ export function withDescribed(endpoints: readonly Endpoint[]): readonly Endpoint
   );
   return [...withClientParameters(endpoints), ...described];
 }
+
+/** Whether requests may have several rows, as an array. */
+export function takesRows({ table }: Endpoint): boolean {
+  return table?.operation.startsWith('insert') === true;
+}

@@ -309,7 +309,14 @@ describe('security', () => {
 describe('tables', () => {
   const { paths } = documentOf(planned(customers(true)));
   const bodyOf = (operation: Json): Json => operation.requestBody;
-  const required = (operation: Json): Json => bodyOf(operation).content['application/json'].schema.required;
+  /** The schema of one row: an insert takes an array of rows, too. */
+  const rowOf = (operation: Json): Json => {
+    const { schema } = bodyOf(operation).content['application/json'];
+    if (schema.anyOf === undefined) return schema;
+    expect(schema.anyOf[1]).toMatchObject({ type: 'array', minItems: 1, items: schema.anyOf[0] });
+    return schema.anyOf[0];
+  };
+  const required = (operation: Json): Json => rowOf(operation).required;
 
   test('a body requires the columns that are NOT NULL and have no default', () => {
     const { put, post } = paths['/api/customers'];
@@ -326,7 +333,7 @@ describe('tables', () => {
       return { ...sketch, table: { ...sketch!.table!, columns } };
     });
     const { put } = documentOf(planned(sketches)).paths['/api/customers'];
-    const { schema } = bodyOf(put).content['application/json'];
+    const schema = rowOf(put);
     expect([bodyOf(put).required, schema.required, schema.minProperties]).toEqual([true, undefined, 1]);
   });
 
@@ -348,9 +355,14 @@ describe('tables', () => {
       ['query', 'limit', 'integer'],
       ['query', 'offset', 'integer'],
       ['query', 'after', 'array'],
+      ['query', 'select', 'string'],
+      ['query', 'or', 'array'],
+      ['query', 'and', 'array'],
       ['header', 'Prefer', 'string'],
       ['header', 'If-None-Match', 'string'],
     ]);
+    expect(get.parameters[8].schema.examples).toEqual(['customerId,name']);
+    expect(get.parameters[9].description).toContain('Conditions joined by "or"');
     expect(get.parameters[0].description).toContain('eq. neq. gt. gte. lt. lte. in.(a,b) like. ilike. is.null');
     expect(get.parameters[5].schema).toEqual({ type: 'integer', minimum: 0, maximum: 1000, default: 100 });
     expect(Object.keys(get.responses)).toEqual(['200', '304', '4XX', 'default']);

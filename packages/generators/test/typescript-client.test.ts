@@ -117,7 +117,18 @@ describe('functions of tables', () => {
   limit?: number | null;
   offset?: number | null;
   after?: string[];
+  select?: string;
+  or?: string | string[];
+  and?: string | string[];
 }`);
+  });
+
+  test('with a listing have rows of the type that the caller gives with "select"', () => {
+    const module = moduleOf(planned(customers(true)));
+    expect(module.match(/^export async function customersGet.*;$/gm)).toEqual([
+      'export async function customersGet<Row = Record<string, unknown>>(request: ICustomersGetRequest & { select: string } & { readonly [path: `${string}.${string}` | `${string}->${string}`]: string | number | readonly string[] }, options?: ICallOptions): Promise<Row[]>;',
+      'export async function customersGet(request?: Omit<ICustomersGetRequest, "select">, options?: ICallOptions): Promise<ICustomersGetResponse[]>;',
+    ]);
   });
 });
 

@@ -19,6 +19,6 @@ export interface PostgrestTable {
 }
 
 /** Returns what the dialect has kept in the table of a routine or endpoint. */
-export function postgrestTable({ dialectData }: Pick<TableAccess, 'dialectData'>): PostgrestTable {
-  return dialectData as PostgrestTable;
+export function postgrestTable({ sourceData }: Pick<TableAccess, 'sourceData'>): PostgrestTable {
+  return sourceData as PostgrestTable;
 }

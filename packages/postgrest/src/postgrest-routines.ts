@@ -86,7 +86,7 @@ export function toPostgrestRoutine(
     table: {
       ...routine.table!,
       requiresRow: false,
-      dialectData: {
+      sourceData: {
         path,
         transaction: toTransactionOptions(options),
         allowAggregates,

@@ -1,5 +1,5 @@
 import type { Endpoint } from '@pgway/core';
-import { createReadModel, groupBy, type ReadModel, type Relation, relationKey } from '@pgway/core/internal';
+import { createReadModel, groupByAccess, type ReadModel, type Relation, relationKey } from '@pgway/core/internal';
 import { type PostgrestTable, postgrestTable } from './dialect-table.ts';
 import { keepKeyFacts, keyFactsOf, noKeyFacts } from './key-facts.ts';
 import { keepFunctionNames } from './rpc/function-names.ts';
@@ -9,11 +9,7 @@ import { keepSchemas, type Target, targetOf } from './target.ts';
 /** The tables that requests to a table may read. By an object that endpoints keep. */
 const models = new WeakMap<PostgrestTable, ReadModel>();
 
-/**
- * Makes the models of the published tables and functions. Related rows come from tables whose endpoint is published with the same authorization,
- * connection, limits and settings: a request must not read by a foreign key what its caller cannot read directly, and policies of the
- * related table may read the settings of its endpoint.
- */
+/** Makes the models of the published tables and functions. */
 export function createReadModels(endpoints: readonly Endpoint[]): void {
   keepFunctionNames(endpoints.filter((endpoint) => functionOf(endpoint) !== undefined));
   keepSchemas(endpoints.map(optionsOf), new Set(endpoints.map(({ schema }) => schema)));
@@ -27,7 +23,7 @@ export function createReadModels(endpoints: readonly Endpoint[]): void {
     endpoints.map(optionsOf).filter((options) => keyFactsOf(options) === null),
     facts,
   );
-  for (const group of groupBy(endpoints, accessKey).values()) {
+  for (const group of groupByAccess(endpoints)) {
     const readable = group.filter(({ table }) => table?.operation === 'select').map(targetOf);
     const options = group.map(optionsOf);
     const model = createReadModel(readable, facts, rowFunctionsOf(group));
@@ -42,20 +38,6 @@ export function createReadModels(endpoints: readonly Endpoint[]): void {
 
 function optionsOf(endpoint: Endpoint): PostgrestTable {
   return endpoint.table === null ? functionOf(endpoint)!.options : postgrestTable(endpoint.table);
-}
-
-function accessKey(endpoint: Endpoint): string {
-  const { authorization, basicAuthentication, connection, requestHeaders, userContext, rateLimit } = endpoint;
-  const roles = [...authorization.roles].toSorted();
-  return JSON.stringify([
-    authorization.required,
-    roles,
-    basicAuthentication,
-    connection,
-    requestHeaders,
-    userContext,
-    rateLimit,
-  ]);
 }
 
 /** Returns the tables that requests to a table or function may read. */

@@ -1,5 +1,9 @@
 import type { TableColumn, ValueSource } from '@pgway/core';
 import {
+  bodyAlias,
+  bodyReference,
+  qualifyDefault,
+  type WrittenColumn,
   type Condition,
   conditionsOf,
   type Filter,
@@ -7,11 +11,10 @@ import {
   type RelationColumn,
   SqlText,
 } from '@pgway/core/internal';
-import { qualifyDefault } from './default-expression.ts';
 import { invalidBody, postgrestProblem, syntaxProblem } from './postgrest-problem.ts';
 import { readRows, type RowsBody, selectRowsFormat } from './rows-body.ts';
 import { parseNames, requireColumn, type Target, type TargetRequest } from './target.ts';
-import { bodyAlias, bodyReference, type ConflictAction, type WrittenColumn } from './write-statements.ts';
+import type { ConflictAction } from './write-statements.ts';
 
 const bodySource: ValueSource = { name: 'body', key: 'body', type: { sql: 'pg_catalog.json', display: 'json' } };
 

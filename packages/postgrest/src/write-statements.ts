@@ -1,6 +1,14 @@
 import type { TableColumn } from '@pgway/core';
 import {
+  bodyReference,
+  bodyRows,
+  bodyValue,
   type Condition,
+  insertRowsSql,
+  itemRecordSql,
+  relationSql as relation,
+  type WrittenColumn,
+  type WrittenTable,
   conflictSql,
   type Order,
   type Page,
@@ -15,24 +23,6 @@ import {
   writePage,
   writeWhere,
 } from '@pgway/core/internal';
-import { qualifyDefault } from './default-expression.ts';
-
-/** The relation of a write. */
-export interface WrittenTable {
-  readonly schema: string;
-  readonly name: string;
-}
-
-/** A column that a statement writes. */
-export interface WrittenColumn {
-  readonly column: RelationColumn;
-  /**
-   * The value of a row whose object lacks the key.
-   * - `null`: NULL
-   * - `default`: the default of the column, for columns that `qualifyDefault` accepts
-   */
-  readonly ifMissing: 'null' | 'default';
-}
 
 /** The columns that rows conflict on, and the result of a conflict. */
 export interface ConflictAction {
@@ -46,57 +36,7 @@ export const mergedRowsSetting = 'pgway.merged_rows';
 /** An earlier statement of the transaction may have counted, where the host provides the connection. */
 export const mergeSettings: readonly (readonly [name: string, value: string])[] = [[mergedRowsSetting, '']];
 
-/** The alias of the rows of a body. */
-export const bodyAlias = '"body"';
-
 const columnName = ({ name }: TableColumn): string => quoteIdentifier(name);
-
-function relation({ schema, name }: WrittenTable): string {
-  return `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
-}
-
-/** The SQL of the rows of a body: one JSON parameter, an array of objects. */
-function bodyRows(body: SqlText, written: readonly WrittenColumn[]): SqlText {
-  const hasDefaults = written.some(({ ifMissing }) => ifMissing === 'default');
-  if (written.length > 0 && !hasDefaults)
-    return sql` from pg_catalog.json_to_recordset(${body}) as ${text(bodyDefinition(written))}`;
-  const items = sql` from pg_catalog.json_array_elements(${body}) as "item" ("row")`;
-  if (written.length === 0) return items;
-  return sql`${items} cross join lateral ${text(itemRecordSql(written))}`;
-}
-
-/** Returns the columns of an object of the body. */
-function itemRecordSql(written: readonly WrittenColumn[]): string {
-  return `pg_catalog.json_to_record("item"."row") as ${bodyDefinition(written)}`;
-}
-
-function bodyDefinition(written: readonly WrittenColumn[]): string {
-  return `${bodyAlias} (${written.map(({ column }) => `${columnName(column)} ${bodyType(column)}`).join(', ')})`;
-}
-
-/** A function reads the JSON of a domain with a representation. */
-function bodyType({ representation, type }: RelationColumn): string {
-  return representation?.fromJson ? 'pg_catalog.json' : type.sql;
-}
-
-/** Returns the value of a column in the body. */
-export function bodyReference(column: RelationColumn): string {
-  const value = `${bodyAlias}.${columnName(column)}`;
-  const parser = column.representation?.fromJson ?? null;
-  return parser === null ? value : `${parser}(${value})`;
-}
-
-function bodyValue({ column, ifMissing }: WrittenColumn): string {
-  const value = bodyReference(column);
-  if (ifMissing === 'null') return value;
-  const key = `${quoteLiteral(column.name)}::pg_catalog.text`;
-  // A JSON null is a value.
-  return `case when "item"."row" operator(pg_catalog.->) ${key} is null then (${defaultSql(column)}) else ${value} end`;
-}
-
-function defaultSql({ defaultExpression = null }: TableColumn): string {
-  return defaultExpression === null ? 'null' : (qualifyDefault(defaultExpression) ?? 'null');
-}
 
 /** The outer rows of a nested insert. */
 export interface OuterRows {
@@ -154,13 +94,8 @@ export interface InsertParts {
 }
 
 /** Returns the INSERT of all rows of a body, without RETURNING. */
-export function insertStatement(table: WrittenTable, { body, columns, conflict, conditions }: InsertParts): SqlText {
-  const names = columns.length === 0 ? '' : ` (${columns.map(({ column }) => columnName(column)).join(', ')})`;
-  const values = columns.map(bodyValue).join(', ');
-  const statement = text(`insert into ${relation(table)} as ${rowAlias}${names} select ${values}`);
-  statement.append(bodyRows(body, columns));
-  writeWhere(statement, conditions);
-  return statement.add(conflictClause(conflict, columns));
+export function insertStatement(table: WrittenTable, { conflict, ...parts }: InsertParts): SqlText {
+  return insertRowsSql(table, parts).add(conflictClause(conflict, parts.columns));
 }
 
 /** Returns `"key"`, the rows of a setting with their position, and an alias with their columns. */

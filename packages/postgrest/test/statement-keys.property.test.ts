@@ -128,6 +128,7 @@ test('a statement has one key', async () => {
         values: [],
         request: request(query, given, endpoint.method),
         body: text,
+        paths: new Map(),
         context,
       };
       await build(statements, endpoint, async () => buildPostgrestQuery(input));

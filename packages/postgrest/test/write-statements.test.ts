@@ -1,8 +1,8 @@
 import { postgrestSource } from '@pgway/postgrest';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { TableColumn } from '@pgway/core';
-import { type Condition, SqlText } from '@pgway/core/internal';
-import { deleteStatement, insertStatement, updateStatement, type WrittenColumn } from '../src/write-statements.ts';
+import { type Condition, SqlText, type WrittenColumn } from '@pgway/core/internal';
+import { deleteStatement, insertStatement, updateStatement } from '../src/write-statements.ts';
 import { useCatalog } from '../../core/test/catalog/support.ts';
 
 const catalog = useCatalog(`

@@ -128,7 +128,8 @@ function addTableSource(
   const commentsMode = options.commentsMode ?? (enabled === null ? 'onlyWithHttpTag' : null);
   if (!routines) sources.length = 0;
   const tables = { ...options, commentsMode };
-  sources.push(dialect === null ? crudSource(tables) : postgrestSource(postgrestOptions({ ...tables, ...postgrest })));
+  if (dialect !== 'postgrest') sources.push(crudSource(tables));
+  if (dialect !== null) sources.push(postgrestSource(postgrestOptions({ ...tables, ...postgrest })));
 }
 
 /** Returns the options of tables that the dialect has. */

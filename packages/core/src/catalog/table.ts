@@ -96,8 +96,8 @@ export interface TableAccess {
   readonly allowUnfilteredDelete: boolean;
   /** Whether an update or delete by the complete key is refused when it finds no row. */
   readonly requiresRow: boolean;
-  /** What the dialect of the source needs in the endpoint. */
-  readonly dialectData?: object;
+  /** What the source needs in the endpoint for its queries. */
+  readonly sourceData?: object;
   /** Messages for constraint violations: the comments on the constraints, by `schema.table.constraint`. */
   readonly constraintMessages: Readonly<Record<string, string>>;
   /** The tables whose changes concern its rows. Absent: unknown, as the comment has no word "changes". */

@@ -127,18 +127,21 @@ export interface TableEndpoint {
   readonly allowUnfilteredDelete: boolean;
   /** Whether a request with the complete key is refused when it finds no row. */
   readonly requiresRow: boolean;
-  /** What the dialect of the endpoint needs of its source. */
-  readonly dialectData?: object;
+  /** What the source of the endpoint needs for its queries. */
+  readonly sourceData?: object;
 }
 
 /** The requests and responses of an endpoint that are those of another gateway. */
 
-/** The positions of the pagination and sorting parameters of a select. */
+/** The positions of the parameters of a listing: its order, page, columns and groups of conditions. */
 export interface Listing extends PageLimits {
   readonly order: number;
   readonly limit: number;
   readonly offset: number;
   readonly after: number;
+  readonly select: number;
+  readonly or: number;
+  readonly and: number;
 }
 
 /** Overrides for generated clients. Null uses the option of the generator. */

@@ -1,5 +1,5 @@
 import type { TypeFacts } from '../catalog/type-facts.ts';
-import type { TableAccess } from '../catalog/table.ts';
+import type { PageLimits, TableAccess } from '../catalog/table.ts';
 import { allowUnfilteredDelete } from './annotations/allow-unfiltered-delete.ts';
 import { listing as listingSetting } from './annotations/listing.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
@@ -40,7 +40,7 @@ function createTableEndpoint(table: TableAccess, builder: EndpointBuilder, listi
     versioned: table.versioned && listing !== null,
     allowUnfilteredDelete: builder.get(allowUnfilteredDelete) ?? table.allowUnfilteredDelete,
     requiresRow: table.requiresRow,
-    ...(table.dialectData === undefined ? {} : { dialectData: table.dialectData }),
+    ...(table.sourceData === undefined ? {} : { sourceData: table.sourceData }),
   };
 }
 
@@ -85,12 +85,20 @@ const bigint: TypeFacts = {
   builtin: 'int8',
 };
 
-function getListingPositions(columns: number): Pick<Listing, 'order' | 'limit' | 'offset' | 'after'> {
-  return { order: columns + 1, limit: columns + 2, offset: columns + 3, after: columns + 4 };
+function getListingPositions(columns: number): Omit<Listing, keyof PageLimits> {
+  return {
+    order: columns + 1,
+    limit: columns + 2,
+    offset: columns + 3,
+    after: columns + 4,
+    select: columns + 5,
+    or: columns + 6,
+    and: columns + 7,
+  };
 }
 
 /**
- * Makes the keys of columns repeatable for filters, and adds the pagination parameters. The key of such a parameter begins
+ * Makes the keys of columns repeatable for filters, and adds the parameters of a listing. The key of such a parameter begins
  * with `$` when a column has the same name.
  */
 function addListingParameters(
@@ -124,5 +132,10 @@ function addListingParameters(
     createParameter('limit', 2, bigint),
     createParameter('offset', 3, bigint),
     createParameter('after', 4, texts),
+    createParameter('select', 5, text),
+    ...['or', 'and'].map((name, index) => ({
+      ...createParameter(name, index + 6, text),
+      ...(source === 'body' ? {} : { repeatable: true as const }),
+    })),
   ];
 }

@@ -187,9 +187,13 @@ export interface QueryInput {
   /** The provided parameters, in the routine's order; `values` in PostgreSQL's text format. */
   readonly parameters: readonly EndpointParameter[];
   readonly values: readonly Value[];
+  /** The rows of a request to insert several, which has no other parameters; absent: it has one. */
+  readonly rows?: readonly Pick<QueryInput, 'parameters' | 'values'>[];
   readonly request: GatewayRequest;
   /** The text of the body, where the endpoint has a dialect; null without one. */
   readonly body: string | null;
+  /** The texts of keys of a listing that are not parameters, such as `author.order` and `data->>name`; empty for other endpoints. */
+  readonly paths: ReadonlyMap<string, readonly string[]>;
   readonly context: QueryContext;
 }
 
@@ -238,6 +242,12 @@ export interface Query extends Partial<Omit<QueryStatement, 'sql'>>, Pick<QueryS
   readonly earlier?: readonly QueryStatement[];
   /** The response if the statement returns no row. The statement must return a row for each affected one, even without a result. */
   readonly noRowProblem?: Problem;
+  /** The columns of the rows, where the request selects them; `statementKey` tells them. Absent: those of the endpoint's result. */
+  readonly columns?: readonly ResultColumn[];
+  /** Whether the rows depend on other tables, whose changes do not invalidate a cached response: it is not cached. */
+  readonly readsOthers?: true;
+  /** Returns the error to respond with when the statement has failed. Absent: the error. */
+  readonly toError?: (error: unknown) => unknown;
   /** Makes the response from the only row of the statement. Absent: the result of the endpoint decides. */
   readonly rowResponse?: RowResponse;
   /** Whether the transaction of the call cannot write. Without effect where the transaction continues after the call. */

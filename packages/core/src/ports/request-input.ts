@@ -13,6 +13,8 @@ export type RequestInput =
   | {
       readonly source: 'body';
       readonly values: ReadonlyMap<string, JsonSlice>;
+      /** The rows of a body that is an array, in place of the values; absent: it is an object. */
+      readonly rows?: readonly ReadonlyMap<string, JsonSlice>[];
       /** Whether strings are the text of values, as in a query string; absent: JSON strings. */
       readonly hasTexts?: boolean;
       /** The id of the endpoint that a dialect has selected; absent: the keys select it. */

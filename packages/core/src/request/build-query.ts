@@ -3,6 +3,7 @@ import type { Problem } from '../http/problem.ts';
 import { isAuthorized } from '../auth/authorize.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import { bodyOf } from './parse/parse-input.ts';
+import { readPaths } from './parse/read-paths.ts';
 import type { RequestInput } from '../ports/request-input.ts';
 import { selectRole } from './call-connection.ts';
 import type { InjectedCall, InjectOptions } from './inject.ts';
@@ -31,6 +32,10 @@ export interface ExecutableCall extends InjectedCall, BoundStatement {
   readonly rowResponse: RowResponse | null;
   /** Whether its transaction cannot write, unless it continues after the call. */
   readonly isReadOnly: boolean;
+  /** Whether its response may be cached. */
+  readonly mayCache: boolean;
+  /** Returns the error to respond with when the statement has failed; null: the error. */
+  readonly toError: Query['toError'] | null;
 }
 
 /** Returns the call with the routine's own statement, which was prepared at start. */
@@ -50,6 +55,8 @@ export function buildQuery(call: InjectedCall): ExecutableCall {
     noRowProblem: null,
     rowResponse: null,
     isReadOnly: false,
+    mayCache: true,
+    toError: null,
   };
 }
 
@@ -79,15 +86,30 @@ export async function buildCustomQuery(
   { forcesGenericPlans, databaseRole, requestHeaders, claimTypes }: CustomQueryOptions,
 ): Promise<ExecutableCall> {
   const { candidate, parameters, values } = call;
+  const rows = call.rows === undefined ? {} : { rows: call.rows };
   const { endpoint, queryBuilder } = candidate;
   const context = toQueryContext(call, { request, caller }, { databaseRole, requestHeaders, claimTypes });
-  const query = await queryBuilder!({ endpoint, parameters, values, request, body: bodyOf(input), context });
+  const paths = readPaths(endpoint, input);
+  const query = await queryBuilder!({
+    endpoint,
+    parameters,
+    values,
+    request,
+    body: bodyOf(input),
+    paths,
+    context,
+    ...rows,
+  });
   return {
     candidate,
     parameters,
     values,
+    ...rows,
     settings: addSettings(call.settings, query, forcesGenericPlans),
-    statement: candidate.customStatement(query, expectedColumns(call)),
+    statement:
+      query.columns === undefined
+        ? candidate.customStatement(query, expectedColumns(call))
+        : candidate.shapedStatement(query, query.columns),
     arguments: query.values ?? values,
     valueSources: query.valueSources ?? (query.values === undefined ? parameters : []),
     headerQuery: buildHeaderQuery(query, call),
@@ -95,6 +117,8 @@ export async function buildCustomQuery(
     noRowProblem: query.noRowProblem ?? null,
     rowResponse: query.rowResponse ?? null,
     isReadOnly: query.isReadOnly ?? false,
+    mayCache: query.readsOthers !== true,
+    toError: query.toError ?? null,
   };
 }
 

@@ -2,7 +2,13 @@ import type { Statement, Value } from '../postgres/port.ts';
 import { hidesPath } from '../endpoints/secret-names.ts';
 import { Problem } from '../http/problem.ts';
 import { canTryPlans } from '../endpoints/plan-trials.ts';
-import type { BasicAuthentication, Endpoint, EndpointParameter, SessionEffects } from '../endpoints/endpoint.ts';
+import type {
+  BasicAuthentication,
+  Endpoint,
+  EndpointParameter,
+  ResultColumn,
+  SessionEffects,
+} from '../endpoints/endpoint.ts';
 import {
   resultColumnTypes,
   buildCallStatement,
@@ -104,6 +110,8 @@ export class CompiledEndpoint {
   /** Formats with large numbers as strings; null until a client has requested one. */
   #numberTexts: Readonly<Partial<Record<RowFormat, Representation>>> | null = null;
   #columns: Statement['columns'];
+  /** The endpoint with the columns of a statement that has others. */
+  #shapes: WeakMap<Statement, CompiledEndpoint> | null = null;
   /** Null until a request has omitted a parameter. */
   #statements: StatementCache | null = null;
   /** The call with all parameters, which most requests use. */
@@ -186,7 +194,12 @@ export class CompiledEndpoint {
    * Returns the representation that the client prefers.
    * @param call the values for placeholders between raw values and rows
    */
-  selectRepresentation(accept: string | undefined, call: ParameterValues): Representation {
+  selectRepresentation(
+    accept: string | undefined,
+    call: ParameterValues & { readonly statement?: Statement },
+  ): Representation {
+    const shape = call.statement === undefined ? undefined : this.#shapes?.get(call.statement);
+    if (shape !== undefined) return shape.selectRepresentation(accept, call);
     if (this.#rawTemplate !== null) return this.#renderRaw(this.#rawTemplate, call);
     if (this.#negotiatesNumbers && accept !== undefined) return this.#selectNumbers(accept);
     return this.#selectFormat(negotiateRowFormat(accept));
@@ -272,6 +285,15 @@ export class CompiledEndpoint {
           ...this.#create(text(), columns, null),
           ...(mainStart === undefined ? {} : { mainStart: mainStart() }),
         }));
+  }
+
+  /** Returns the statement of a custom query whose rows have columns of their own. */
+  shapedStatement(query: Pick<QueryStatement, 'sql' | 'statementKey'>, columns: readonly ResultColumn[]): Statement {
+    const endpoint: Endpoint = { ...this.endpoint, result: { kind: 'objects', columns } };
+    const statement = this.customStatement(query, resultColumnTypes(endpoint));
+    this.#shapes ??= new WeakMap();
+    if (!this.#shapes.has(statement)) this.#shapes.set(statement, new CompiledEndpoint(endpoint));
+    return statement;
   }
 
   /** The columns that a statement of this endpoint must return. */

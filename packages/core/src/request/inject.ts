@@ -39,10 +39,11 @@ export function injectValues(
   context: CallContext,
   options: InjectOptions,
 ): InjectedCall {
-  const { candidate, parameters, values } = bound;
+  const { candidate, parameters, values, rows } = bound;
   const settings = buildSettings(candidate.endpoint, context, options);
   const added = candidate.injectsValues ? injectedParameters(bound, context, options) : none;
-  return added.length === 0 ? { candidate, parameters, values, settings } : addParameters(bound, added, settings);
+  if (added.length > 0) return addParameters(bound, added, settings);
+  return rows === undefined ? { candidate, parameters, values, settings } : { ...bound, settings };
 }
 
 type ParameterValue = readonly [parameter: EndpointParameter, value: Value];

@@ -48,6 +48,8 @@ export class OutputConversion implements RowSink, CallHandle {
       noRowProblem: null,
       rowResponse: null,
       isReadOnly: false,
+      mayCache: true,
+      toError: null,
     };
   }
 

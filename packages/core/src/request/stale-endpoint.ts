@@ -97,7 +97,8 @@ export interface FailedAttempt {
 /** Separates an error of `commandCallback` from errors of the call. */
 export function toFailedAttempt(error: unknown, attempt: Omit<FailedAttempt, 'error' | 'mayRepeat'>): FailedAttempt {
   const { call } = attempt;
-  if (!(error instanceof CommandCallbackError) || call === null) return { ...attempt, error, mayRepeat: true };
+  if (!(error instanceof CommandCallbackError) || call === null)
+    return { ...attempt, error: call?.toError ? call.toError(error) : error, mayRepeat: true };
   const { cause, isOfQuery } = error;
   // A call explains the errors of its own statements only.
   const explained = isOfQuery ? null : call;

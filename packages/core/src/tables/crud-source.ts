@@ -9,12 +9,14 @@ import type { Table } from './decode-table.ts';
 import { operationDefinitions, toRoutine } from './operations.ts';
 import { requireTable } from './provided-columns.ts';
 import { listRoutines, readTables, resolveFilters } from './read-tables.ts';
+import { createReadTargets, keyFactsSql, readKeyFacts } from './read-targets.ts';
 import { buildSelect } from './select-query.ts';
 import { tablesSql } from './tables.sql.ts';
 import { buildDelete, buildUpdate, createInsertBuilder } from './write-queries.ts';
 
 /** A source of endpoints that builds the query of each request. */
-export type CrudSource = RoutineSource & Pick<QuerySource, 'buildQuery' | 'buildChanges' | 'readsTables'>;
+export type CrudSource = RoutineSource &
+  Pick<QuerySource, 'buildQuery' | 'buildChanges' | 'readsTables' | 'endpointsLoaded'>;
 
 /**
  * Returns the source of tables and views: up to eleven operations each, ordered by schema, name and operation. Reading throws
@@ -30,22 +32,27 @@ export function crudSource(options: CrudOptions = {}): CrudSource {
     ...(query === null
       ? {
           fingerprint: (database, filters) =>
-            readFingerprint(database, tablesSql, filterValues(resolveFilters(resolved, filters))),
+            readFingerprint(database, fingerprintSql, filterValues(resolveFilters(resolved, filters))),
         }
       : {}),
     async read(database, filters) {
       const tables = await readTables(database, resolveFilters(resolved, filters), { query, keepsDefaults: false });
-      return listRoutines(
+      const routines = await listRoutines(
         tables,
         (table) => availableOperations(table, resolved),
         (table, operation) => toRoutine(table, operation, resolved),
         resolved.created,
       );
+      await readKeyFacts(database, routines);
+      return routines;
     },
     buildQuery,
     buildChanges: buildChangeStatements,
+    endpointsLoaded: createReadTargets,
   } satisfies CrudSource);
 }
+
+const fingerprintSql = `${tablesSql} union all ${keyFactsSql}`;
 
 const builders: Readonly<Record<TableOperation, QueryBuilder>> = {
   select: buildSelect,

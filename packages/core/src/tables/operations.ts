@@ -148,6 +148,7 @@ export function toRoutine(table: Table, operation: TableOperation, options: Reso
         !options.allowMissingRow && (operation === 'update' || operation === 'delete') && table.counted[operation],
       constraintMessages,
       ...(changeSources === null ? {} : { changeSources }),
+      ...(operation === 'select' ? { sourceData: {} } : {}),
     },
     parameters: columns.filter(acceptsColumn).map(toParameter),
     outputs: [],

@@ -32,7 +32,11 @@ export function requireTable({ id, table }: Endpoint): TableEndpoint {
 }
 
 /** Lists the columns of the request in the table's order, without the parameters of a listing. */
-export function listProvidedColumns({ endpoint, parameters, values }: QueryInput): readonly ProvidedColumn[] {
+export function listProvidedColumns({
+  endpoint,
+  parameters,
+  values,
+}: Pick<QueryInput, 'endpoint' | 'parameters' | 'values'>): readonly ProvidedColumn[] {
   const { byParameter } = columnsOf(endpoint);
   const provided: ProvidedColumn[] = [];
   for (const [index, parameter] of parameters.entries()) {

@@ -19,6 +19,7 @@ import {
   rowAlias,
   toStoredValue,
 } from './provided-columns.ts';
+import { checkSameColumns, insertProvidedRows, toRowsProblem } from './insert-rows.ts';
 import { ifMatchCondition } from './row-version.ts';
 
 /**
@@ -27,16 +28,34 @@ import { ifMatchCondition } from './row-version.ts';
  */
 export function createInsertBuilder(conflictAction: 'nothing' | 'update' | null): QueryBuilder {
   return (input) => {
-    const { endpoint } = input;
-    const provided = listProvidedColumns(input);
+    const { endpoint, rows } = input;
     const columns = listColumnParameters(endpoint);
+    if (rows !== undefined) {
+      const all = rows.map((row) => listProvidedColumns({ endpoint, ...row }));
+      checkSameColumns(all);
+      checkRequiredColumns(columns, all[0]!, conflictAction !== null);
+      if (all[0]!.length === 0) throw missingColumn(columns, 'Give at least one column of each row');
+      const sql = insertProvidedRows(endpoint, all);
+      return { ...finishInsert(sql, { endpoint, conflictAction, provided: all[0]! }), toError: toRowsProblem };
+    }
+    const provided = listProvidedColumns(input);
     checkRequiredColumns(columns, provided, conflictAction !== null);
     if (provided.length === 0) throw missingColumn(columns, 'Give at least one column of the row');
     const sql = new SqlText().addLazily(() => `insert into ${aliasedTable(endpoint)}`, '');
     writeValues(sql, provided);
-    sql.addLazily(() => `${conflictClause(conflictAction, endpoint, provided)}${returningClause(endpoint, {})}`, '');
-    return convertRows(endpoint, sql.finish('insert'));
+    return finishInsert(sql, { endpoint, conflictAction, provided });
   };
+}
+
+interface InsertEnd {
+  readonly endpoint: Endpoint;
+  readonly conflictAction: 'nothing' | 'update' | null;
+  readonly provided: readonly ProvidedColumn[];
+}
+
+function finishInsert(sql: SqlText, { endpoint, conflictAction, provided }: InsertEnd): Query {
+  sql.addLazily(() => `${conflictClause(conflictAction, endpoint, provided)}${returningClause(endpoint, {})}`, '');
+  return convertRows(endpoint, sql.finish('insert'));
 }
 
 function writeValues(sql: SqlText, provided: readonly ProvidedColumn[]): void {

@@ -83,7 +83,15 @@ test('endpoints for rows', async () => {
         const text = values.get(name)!;
         return repeatable === true && name !== 'after' ? JSON.stringify([text]) : text;
       });
-      const input = { endpoint, parameters, values: texts, request: request('', given), body: null, context };
+      const input = {
+        endpoint,
+        parameters,
+        values: texts,
+        request: request('', given),
+        body: null,
+        paths: new Map(),
+        context,
+      };
       await build(statements, endpoint, async () => builders[endpoint.table!.operation]!(input));
     },
   );

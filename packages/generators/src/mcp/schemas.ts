@@ -1,6 +1,6 @@
 import type { Endpoint, EndpointParameter, NamedType, ResultShape } from '@pgway/core';
 import { negotiatesLargeNumbers, withLargeNumberTexts } from '@pgway/core/internal';
-import { listingParameter } from '../openapi/listing.ts';
+import { listedRow, listingParameter } from '../openapi/listing.ts';
 import { nullableWithRules, withRules } from '../openapi/rules.ts';
 import { columnSchema, type JsonSchema, nullableSchema, rowSchema, typeSchema } from '../openapi/schema.ts';
 import { safeName, UniqueNames } from './names.ts';
@@ -159,7 +159,7 @@ export function toolOutput(endpoint: Endpoint): ToolOutput | null {
       return result.nullable ? inMember('row', nullableSchema(schema)) : { member: null, format: 'json', schema };
     }
     case 'objects':
-      return inMember('rows', { type: 'array', items: rowSchema(result.columns) });
+      return inMember('rows', { type: 'array', items: listedRow(endpoint, rowSchema(result.columns)) });
     case 'record':
       return inMember('row', nullableSchema(texts));
     case 'records':

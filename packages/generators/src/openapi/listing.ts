@@ -37,10 +37,45 @@ export function listingParameter(endpoint: Endpoint, parameter: EndpointParamete
         schema: strings,
       };
     default:
-      return parameter.repeatable === true
-        ? { description: describeComparisons(table.columns, parameter), schema: strings }
-        : null;
+      return selectionParameter(endpoint, parameter) ?? filterParameter(table.columns, parameter);
   }
+}
+
+function selectionParameter(endpoint: Endpoint, { position }: EndpointParameter): ListingParameter | null {
+  const { select, or, and } = endpoint.table!.listing!;
+  if (position === select) {
+    return {
+      description:
+        'The members of each row, separated by commas: columns (title), other names (name:title), casts (price::text), values of JSON (data->>key), related tables with their columns (author(name)), ...author(name) for those of a single related row, * for all columns. Without it, all columns. Conditions, order and page of a related table are parameters that begin with its name: author.name=eq.x, author.order, author.limit.',
+      schema: { type: 'string', examples: [selectExample(endpoint)] },
+    };
+  }
+  if (position !== or && position !== and) return null;
+  return {
+    description: `Conditions joined by "${position === or ? 'or' : 'and'}": (column.operator.value,...), with and(...), or(...) and not. within. Repeated keys are joined by "and".`,
+    schema: strings,
+  };
+}
+
+function filterParameter(columns: Columns, parameter: EndpointParameter): ListingParameter | null {
+  if (parameter.repeatable !== true) return null;
+  return { description: describeComparisons(columns, parameter), schema: strings };
+}
+
+type Columns = NonNullable<Endpoint['table']>['columns'];
+
+/** Returns the schema of a row: a listing has rows of other members where the request selects them. */
+export function listedRow({ table }: Pick<Endpoint, 'table'>, row: JsonSchema): JsonSchema {
+  if ((table?.listing ?? null) === null) return row;
+  return { anyOf: [row, { type: 'object', description: 'With "select": the members that it names' }] };
+}
+
+function selectExample({ parameters, table }: Endpoint): string {
+  const columns = parameters.filter(({ position }) => position < table!.listing!.order);
+  return columns
+    .slice(0, 2)
+    .map(({ key }) => key)
+    .join(',');
 }
 
 const operators = {
@@ -49,10 +84,7 @@ const operators = {
   none: ['eq.', 'neq.'],
 } as const;
 
-function describeComparisons(
-  columns: NonNullable<Endpoint['table']>['columns'],
-  { name, type }: EndpointParameter,
-): string {
+function describeComparisons(columns: Columns, { name, type }: EndpointParameter): string {
   const { comparison = 'none' } = columns.find((column) => column.name === name) ?? {};
   const states = type.json === 'boolean' ? ['is.true', 'is.false', 'is.unknown'] : [];
   const terms = [...operators[comparison], 'like.', 'ilike.', 'is.null', 'is.not_null', ...states];

@@ -1,3 +1,4 @@
+import { takesRows } from '../client-endpoint.ts';
 import type { Endpoint, EndpointParameter, NamedType } from '@pgway/core';
 import { escapeLine } from '../source-text.ts';
 import { describedOperationObject } from './described-operation.ts';
@@ -148,7 +149,16 @@ function endpointBody(endpoint: Endpoint): { readonly content: Content; readonly
   const minimum = minProperties(endpoint);
   const schema = { ...objectSchema(members), ...(minimum === 0 ? {} : { minProperties: minimum }) };
   const required = minimum > 0 || members.some((member) => member.required);
-  return { content: { 'application/json': { schema } }, required };
+  return { content: { 'application/json': { schema: takesRows(endpoint) ? oneOrSeveral(schema) : schema } }, required };
+}
+
+function oneOrSeveral(row: JsonSchema): JsonSchema {
+  return {
+    anyOf: [
+      row,
+      { type: 'array', items: row, minItems: 1, description: 'Rows with the same columns, inserted by one statement' },
+    ],
+  };
 }
 
 /** An insert needs a column, which a required one is. An update needs a column to set, and a key column unless the path contains it. */

@@ -1,3 +1,4 @@
+import { listedRow } from './listing.ts';
 import type { Endpoint } from '@pgway/core';
 import { negotiatesLargeNumbers, withLargeNumberTexts } from '@pgway/core/internal';
 import { columnSchema, nullableSchema, rowSchema, type JsonSchema, typeSchema } from './schema.ts';
@@ -63,7 +64,10 @@ function mediaType(type: string): string {
   return /[{}]/.test(type) ? '*/*' : type.trim();
 }
 
-function responseBody({ result }: Pick<Endpoint, 'result'>): readonly [type: string, schema: JsonSchema] {
+function responseBody({
+  result,
+  table,
+}: Pick<Endpoint, 'result' | 'table'>): readonly [type: string, schema: JsonSchema] {
   const json = 'application/json';
   switch (result.kind) {
     case 'nothing':
@@ -78,7 +82,7 @@ function responseBody({ result }: Pick<Endpoint, 'result'>): readonly [type: str
     case 'object':
       return [json, rowSchema(result.columns)];
     case 'objects':
-      return [json, { type: 'array', items: rowSchema(result.columns) }];
+      return [json, { type: 'array', items: listedRow({ table }, rowSchema(result.columns)) }];
     case 'record':
       return [json, textRow];
     case 'records':

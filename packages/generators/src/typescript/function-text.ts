@@ -1,7 +1,7 @@
 import type { Endpoint } from '@pgway/core';
 import { stringLiteral } from '../source-text.ts';
 
-import { pathParts } from '../client-endpoint.ts';
+import { pathParts, takesRows } from '../client-endpoint.ts';
 import { commentBlock } from './comment-block.ts';
 import type { ClientFunction } from './client-model.ts';
 import { consistencyHeaders, isWrite } from './consistency-runtime.ts';
@@ -57,10 +57,32 @@ export function functionText(fn: ClientFunction, options: TypescriptClientOption
     ...eventSourceText(fn, options, tsOnly),
     ...changesText(fn, options, tsOnly),
     ...comment,
+    ...overloadLines(fn, tsOnly),
     `export async function ${fn.name}(\n${parameters.join('')})${tsOnly(`: Promise<${returnType(fn)}>`)} {`,
     ...bodyLines(fn, options, tsOnly).map((line) => `  ${line}`),
     '}',
   ].join('\n');
+}
+
+/** Conditions, order and page of related tables, such as `author.order`, and conditions on values of JSON. */
+const pathKeys =
+  '{ readonly [path: `${string}.${string}` | `${string}->${string}`]: string | number | readonly string[] }';
+
+/** The rows of a request that selects members have a type that its caller knows; those of others are rows of the table. */
+function overloadLines(fn: ClientFunction, tsOnly: TypeScriptOnly): readonly string[] {
+  const { endpoint, request, name } = fn;
+  const listing = endpoint.table?.listing ?? null;
+  if (listing === null || request === null || fn.result.kind !== 'rows' || tsOnly('typed') === '') return [];
+  const { key } = endpoint.parameters.find(({ position }) => position === listing.select)!;
+  const own = returnType(fn);
+  const parameters = parameterTexts(fn, tsOnly).map((text) => text.replace(/^(\w+)(: .*?) = .*$/s, '$1?$2'));
+  const withRequest = (text: string): string =>
+    parameters.map((parameter) => (/^request\??: /.test(parameter) ? text : parameter)).join(', ');
+  const isOptional = request.fields.every(({ optional }) => optional);
+  return [
+    `export async function ${name}<Row = Record<string, unknown>>(${withRequest(`request: ${request.name} & { ${key}: string } & ${pathKeys}`)}): Promise<${own.replace(`${fn.response!.name}[]`, 'Row[]')}>;`,
+    `export async function ${name}(${withRequest(`request${isOptional ? '?' : ''}: Omit<${request.name}, "${key}">`)}): Promise<${own}>;`,
+  ];
 }
 
 function parameterTexts(fn: ClientFunction, tsOnly: TypeScriptOnly): readonly string[] {
@@ -84,10 +106,12 @@ function optionsType({ endpoint, events }: ClientFunction): string {
   return types.length === 0 ? 'ICallOptions' : types.join(' & ');
 }
 
-function requestParameter({ request }: ClientFunction, tsOnly: TypeScriptOnly): readonly string[] {
+function requestParameter(fn: ClientFunction, tsOnly: TypeScriptOnly): readonly string[] {
+  const { endpoint, request } = fn;
   if (request === null) return [];
   const byDefault = request.fields.every(({ optional }) => optional) ? ' = {}' : '';
-  return [`request${tsOnly(`: ${request.name}`)}${byDefault}`];
+  const several = takesRows(endpoint) && usesBody(fn) && remainingRequest(fn) === 'request';
+  return [`request${tsOnly(`: ${request.name}${several ? ` | readonly ${request.name}[]` : ''}`)}${byDefault}`];
 }
 
 function urlText(fn: ClientFunction, options: TypescriptClientOptions, tsOnly: TypeScriptOnly): string {

@@ -32,6 +32,30 @@ test('a server with tables of the dialect only starts', async () => {
   expect(streams.text.stderr).toBe('');
 });
 
+test('endpoints of pgway and of the dialect for the same tables', async () => {
+  const connection = database.connectionString;
+  const files = {
+    'pgway.json': {
+      port: 0,
+      connectionString: connection,
+      openApi: { path: '/openapi.json' },
+      gateway,
+      crud: { ...crud, dialect: 'both', listing: true },
+    },
+  };
+  const { url, streams, stop } = await runServer(await folderWith(files));
+  expect(await get(`${url}/rest/item?select=n:name&or=(id.eq.1,id.eq.2)`)).toBe('200 [{"n":"ink"}]');
+  expect(await get(`${url}/api/item?select=n:name&or=(id.eq.1,id.eq.2)`)).toBe('200 [{"n":"ink"}]');
+  expect(await get(`${url}/rest/item?select=nope`)).toMatch(/^400 {"code":"42703",/);
+  expect(await get(`${url}/api/item?select=nope`)).toMatch(/^400 {"type":"urn:pgway:problem:invalid-parameter",/);
+  expect(await get(`${url}/rest/nope`)).toMatch(/^404 {"code":"PGRST205",/);
+  expect(await get(`${url}/api/nope`)).toMatch(/^404 {"type":"about:blank",/);
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: Record<string, object> };
+  expect(Object.keys(document.paths).filter((path) => path.endsWith('/item'))).toEqual(['/api/item', '/rest/item']);
+  expect(await stop()).toBe(0);
+  expect(streams.text.stderr).toBe('');
+});
+
 const prefix = `pgway_tables_${process.pid}_`;
 const login = `${prefix}login`;
 afterAll(() => dropRoles(prefix));

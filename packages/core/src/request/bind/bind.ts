@@ -8,15 +8,28 @@ import {
   isKeyed,
   type BindInput,
 } from './signature-match.ts';
+import { Problem } from '../../http/problem.ts';
 import { checkRules } from './invalid-values.ts';
 import { bindingError, noMatchingSignature, ambiguousSignature } from './binding-error.ts';
-import { textsToJsonArray, type ValueTarget, fieldsToRecord, jsonToValue, textsToValue } from './value.ts';
+import {
+  slicesToJsonArray,
+  textsToJsonArray,
+  type ValueTarget,
+  fieldsToRecord,
+  jsonToValue,
+  textsToValue,
+} from './value.ts';
+
+/** The parameters and values of one of several rows. */
+export type BoundRow = Pick<BoundCall<unknown>, 'parameters' | 'values'>;
 
 /** An endpoint with the parameters of a call, in the routine's order, and their values. */
 export interface BoundCall<Candidate> {
   readonly candidate: Candidate;
   readonly parameters: readonly EndpointParameter[];
   readonly values: readonly Value[];
+  /** The rows of a request with several, which has no other parameters; absent: it has one. */
+  readonly rows?: readonly BoundRow[];
 }
 
 /**
@@ -27,6 +40,8 @@ export function bind<Candidate extends { readonly endpoint: Endpoint }>(
   candidates: readonly Candidate[],
   request: BindInput,
 ): BoundCall<Candidate> {
+  const { input } = request;
+  if (input.source === 'body' && input.rows !== undefined) return bindRows(candidates[0]!, request, input.rows);
   const offered = selectedBy(request, candidates);
   const { candidate, parameters } =
     offered.length === 1 ? matchOnly(offered[0]!, request) : selectOverload(offered, request);
@@ -43,6 +58,23 @@ function selectedBy<Candidate extends { readonly endpoint: Endpoint }>(
   if (input.source !== 'body' || input.selected === undefined) return candidates;
   const selected = candidates.filter(({ endpoint }) => endpoint.id === input.selected);
   return selected.length === 0 ? candidates : selected;
+}
+
+/** @throws as `bind`, with the JSON Pointer of the row */
+function bindRows<Candidate extends { readonly endpoint: Endpoint }>(
+  candidate: Candidate,
+  request: BindInput,
+  rows: NonNullable<Extract<BindInput['input'], { source: 'body' }>['rows']>,
+): BoundCall<Candidate> {
+  const bound = rows.map((values, index): BoundRow => {
+    try {
+      const row = bind([candidate], { ...request, input: { source: 'body', values } });
+      return { parameters: row.parameters, values: row.values };
+    } catch (error) {
+      throw error instanceof Problem ? error.withMembers({ pointer: `/${index}` }) : error;
+    }
+  });
+  return { candidate, parameters: [], values: [], rows: bound };
 }
 
 function matchOnly<Candidate extends { readonly endpoint: Endpoint }>(
@@ -101,5 +133,6 @@ function bindKey(
   if (slice === undefined) return undefined;
   // For listings, a JSON string is an operator with its value. A dialect says what its strings are.
   const isText = dialect === undefined ? table === null || table.listing !== null : given.hasTexts === true;
+  if (target.repeatable === true) return slicesToJsonArray(target, slice);
   return jsonToValue(target, slice, isText ? 'text' : 'value');
 }

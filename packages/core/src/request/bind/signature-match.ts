@@ -1,4 +1,5 @@
 import type { Endpoint, EndpointParameter, ParameterField } from '../../endpoints/endpoint.ts';
+import { isPath } from '../parse/read-paths.ts';
 import type { RequestInput } from '../../ports/request-input.ts';
 
 /** The client's input: query or body, and path. */
@@ -118,6 +119,7 @@ function findUnknownKeys(endpoint: Endpoint, keys: readonly string[]): readonly 
   return keys.filter((key) => {
     if (isIgnored(endpoint, key)) return false;
     const target = names.get(key);
+    if (target === undefined && isPath(endpoint, key)) return false;
     if (target === undefined || seen.has(target)) return true;
     seen.add(target);
     return false;

@@ -54,6 +54,12 @@ export function textsToJsonArray(
   );
 }
 
+/** Converts the value of a repeatable key in a JSON body to a JSON array of strings and nulls. An array has the values of several keys. */
+export function slicesToJsonArray(target: ValueTarget, slice: JsonSlice): string {
+  const slices = slice.kind === 'array' ? readElements(slice) : [slice];
+  return JSON.stringify(slices.map((each) => jsonToValue(target, each)));
+}
+
 /**
  * The meaning of a JSON string for the types `json` and `jsonb`.
  * - `text`: the text of a JSON document, for parameters of routines

@@ -59,7 +59,7 @@ export function executeCached(
 ): CallResult | Promise<CallResult> {
   const { responseCache } = context;
   const { cachePolicy, queryBuilder } = input.call.candidate;
-  if (cachePolicy === null || responseCache === null) return execute(context, input);
+  if (cachePolicy === null || responseCache === null || !input.call.mayCache) return execute(context, input);
   const key = createCacheKey(cachePolicy, input.call, {
     scope: responseCache.scope,
     contentType: input.format.contentType,

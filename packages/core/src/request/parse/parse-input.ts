@@ -6,7 +6,7 @@ import type { CompiledEndpoint } from '../compiled-endpoint.ts';
 import type { BodyReader } from '../../ports/dialect.ts';
 import type { RequestInput } from '../../ports/request-input.ts';
 import { JsonError, readJson } from '../../http/json-reader.ts';
-import { type JsonSlice, readMembers } from '../../http/json-slice.ts';
+import { type JsonSlice, readElements, readMembers } from '../../http/json-slice.ts';
 import { parseForm, parseQueryString } from '../../http/query-string.ts';
 
 const formType = 'application/x-www-form-urlencoded';
@@ -31,7 +31,9 @@ function readInput(
     return dialect.readInput(request, endpoints, bodyReader(request, limit));
   }
   if (request.method === queryMethod) return readQueryContent(request, limit);
-  if (endpoint.parameterSource === 'body') return readJsonBody(request, limit);
+  if (endpoint.parameterSource === 'body') {
+    return acceptsRows(endpoint) ? readObjectOrRows(request, limit) : readJsonBody(request, limit);
+  }
   const values = parseQueryString(request.query);
   // Not async: without a body, the request waits for nothing.
   return endpoint.bodyParameter === null
@@ -100,11 +102,37 @@ async function readJsonMembers(request: GatewayRequest, limit: number): Promise<
   requireJson(request);
   const text = await readText(request, limit);
   if (isBlank(text)) return noMembers;
-  const document = parseDocument(text);
+  return requireObject(parseDocument(text));
+}
+
+/** @throws Problem `body-not-an-object` */
+function requireObject(document: JsonSlice): ReadonlyMap<string, JsonSlice> {
   if (document.kind === 'object') return readMembers(document);
   throw new Problem('body-not-an-object', {
     detail: `The body is ${withArticle(document.kind)}; send an object with one key per parameter.`,
   });
+}
+
+/** Whether requests may have several rows: an array of objects. */
+function acceptsRows({ table }: CompiledEndpoint['endpoint']): boolean {
+  return table?.operation.startsWith('insert') === true;
+}
+
+/** @throws Problem `body-not-an-object` for an array without rows, and for an element that is not an object */
+async function readObjectOrRows(request: GatewayRequest, limit: number): Promise<RequestInput> {
+  const document = await readJsonDocument(request, limit);
+  if (document?.kind !== 'array') {
+    return { source: 'body', values: document === null ? noMembers : requireObject(document) };
+  }
+  const rows = readElements(document).map((element, index) => {
+    if (element.kind === 'object') return readMembers(element);
+    throw new Problem('body-not-an-object', {
+      detail: `Element ${index} of the body is ${withArticle(element.kind)}; send an object for each row.`,
+      members: { pointer: `/${index}` },
+    });
+  });
+  if (rows.length > 0) return { source: 'body', values: noMembers, rows };
+  throw new Problem('body-not-an-object', { detail: 'The body is an array without rows; send at least one object.' });
 }
 
 /**

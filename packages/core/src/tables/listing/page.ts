@@ -22,7 +22,7 @@ export function writeListingPage(sql: SqlText, page: ListingPage): void {
 }
 
 /** A parameter of the listing, and its value in the request. */
-interface ListingParameter {
+export interface ListingParameter {
   readonly parameter: EndpointParameter;
   readonly value: string | null;
 }
@@ -42,8 +42,8 @@ export function parsePage(input: QueryInput, listing: Listing): ListingPage {
   };
 }
 
-function readListingParameter({ endpoint, parameters, values }: QueryInput, position: number): ListingParameter {
-  // Mostly at its own position: a request looks up four of them.
+export function readListingParameter({ endpoint, parameters, values }: QueryInput, position: number): ListingParameter {
+  // Mostly at its own position: a request looks up all of them.
   const atPosition = endpoint.parameters[position - 1];
   const parameter =
     atPosition?.position === position

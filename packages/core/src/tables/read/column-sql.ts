@@ -15,6 +15,20 @@ const castTypes: ReadonlySet<string> = new Set(
   ).split(' '),
 ).add('double precision');
 
+/** How a selected value is written in a response: as that of a column, as JSON, or as text. */
+export type ValueForm = RelationColumn | 'json' | 'text';
+
+/** Returns the form of a selected value. */
+export function formOf(aliased: Aliased, { field, cast }: Pick<SelectedColumn, 'field' | 'cast'>): ValueForm {
+  if (cast !== null) return cast.endsWith('[]') || jsonCasts.has(cast) ? 'json' : 'text';
+  return field.path.at(-1)?.gives ?? columnOf(aliased, field) ?? 'json';
+}
+
+/** The types to cast to whose values are not strings in JSON. */
+const jsonCasts: ReadonlySet<string> = new Set(
+  'bool boolean float4 float8 int int2 int4 int8 integer json jsonb numeric real smallint bigint'.split(' '),
+).add('double precision');
+
 /** @param isGrouped whether rows are grouped by the value: json has no equality */
 export function columnSql(aliased: Aliased, { field, name, cast }: SelectedColumn, isGrouped = false): Operand {
   const comparable = isGrouped && isJson(aliased, { field, cast }) ? '::pg_catalog.jsonb' : '';

@@ -7,7 +7,7 @@ import { quoteIdentifier } from '../../catalog/quote.ts';
 import { SqlText, text } from '../parts/sql-text.ts';
 import { ReadFault, syntaxFault } from './read-fault.ts';
 import type { Field, FieldFilter, Filter, FilterOperator } from './query.ts';
-import { findColumn, type Relation } from './relation.ts';
+import { columnKey, findColumn, type Relation } from './relation.ts';
 import type { RelationColumn } from './representations.ts';
 import { callOfRow, type RowFunction } from './row-function.ts';
 
@@ -312,7 +312,7 @@ function readableColumn(
       position: field.position,
       relation: relation.name,
       column: name,
-      columns: [...relation.columns.keys()],
+      columns: [...relation.columns.keys()].map((known) => columnKey(relation, known)),
     });
   }
   return { column, reference: referenceOf?.(column) ?? `${alias}.${quoteIdentifier(column.name)}` };

@@ -1,6 +1,7 @@
 import { type Operand, writeOperand } from '../parts/condition.ts';
 import type { SqlText } from '../parts/sql-text.ts';
 import { syntaxFault } from './read-fault.ts';
+import type { ValueForm } from './column-sql.ts';
 import { type Field, isSameField, type SelectedRelation, type SelectItem } from './query.ts';
 
 /** The columns of a level, and its joins with related rows. */
@@ -17,6 +18,7 @@ export interface JoinedColumn {
   readonly name: string;
   readonly column: Operand;
   readonly isAggregate: boolean;
+  readonly form: ValueForm;
   /** Null: not a column of the relation itself, or of one that is spread. */
   readonly field: Field | null;
   /** The name of the spread relation that has the field; null: the relation itself. */
@@ -24,7 +26,7 @@ export interface JoinedColumn {
 }
 
 /** Where a column comes from. */
-export type ColumnOrigin = Partial<Pick<JoinedColumn, 'field' | 'relation'>>;
+export type ColumnOrigin = Partial<Pick<JoinedColumn, 'field' | 'relation' | 'form'>>;
 
 /**
  * Returns the position of a selected column; null for one that is not selected.

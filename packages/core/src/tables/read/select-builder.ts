@@ -13,7 +13,7 @@ import {
   soleCount,
   spreadAggregates,
 } from './aggregate-sql.ts';
-import { columnSql } from './column-sql.ts';
+import { columnSql, formOf, type ValueForm } from './column-sql.ts';
 import {
   type ColumnOrigin,
   fieldNamed,
@@ -69,6 +69,8 @@ export interface LevelSql {
   readonly columns: readonly Operand[];
   /** The names of the columns. */
   readonly names: readonly string[];
+  /** The forms of their values. */
+  readonly forms: readonly ValueForm[];
   /** `"schema"."name" as "t1"` with the joins of related rows. */
   readonly from: SqlText;
   readonly where: readonly Condition[];
@@ -129,6 +131,7 @@ export class SelectBuilder {
     return {
       columns: joined.columns.map(({ column }) => column),
       names: joined.columns.map(({ name }) => name),
+      forms: joined.columns.map(({ form }) => form),
       from: joined.joins.reduce((from, join) => from.append(join), source),
       where: conditionsOf({ ...aliased, related: joined.related }, level.filters),
       group: groupSql(joined.columns),
@@ -143,11 +146,17 @@ export class SelectBuilder {
           const field = { column, path: [] };
           const name = columnKey(aliased.relation, column);
           const selected = { kind: 'column', field, name, cast: null } as const;
-          this.#addColumn(joined, name, columnSql(aliased, selected, joined.isGrouped), { field });
+          this.#addColumn(joined, name, columnSql(aliased, selected, joined.isGrouped), {
+            field,
+            form: formOf(aliased, selected),
+          });
         }
         return;
       case 'column':
-        this.#addColumn(joined, item.name, columnSql(aliased, item, joined.isGrouped), { field: item.field });
+        this.#addColumn(joined, item.name, columnSql(aliased, item, joined.isGrouped), {
+          field: item.field,
+          form: formOf(aliased, item),
+        });
         return;
       case 'aggregate':
         requireAggregates(this.#limits.allowAggregates);
@@ -160,12 +169,19 @@ export class SelectBuilder {
 
   #addColumn(joined: Joined, name: string, column: Operand, origin: ColumnOrigin = {}): void {
     this.#countColumn();
-    joined.columns.push({ name, column, isAggregate: false, field: null, relation: null, ...origin });
+    joined.columns.push({ name, column, isAggregate: false, form: 'json', field: null, relation: null, ...origin });
   }
 
   #addAggregate(joined: Joined, name: string, column: SqlText): void {
     this.#countColumn();
-    joined.columns.push({ name, column: { sql: column }, isAggregate: true, field: null, relation: null });
+    joined.columns.push({
+      name,
+      column: { sql: column },
+      isAggregate: true,
+      form: 'json',
+      field: null,
+      relation: null,
+    });
   }
 
   #countColumn(): void {
@@ -209,7 +225,7 @@ export class SelectBuilder {
     relationship: Relationship,
     { items, join }: Pick<SelectedRelation, 'items' | 'join'>,
     path: string,
-  ): { readonly rows: SqlText; readonly names: readonly string[]; readonly givesObject: boolean } {
+  ): Pick<LevelSql, 'names' | 'forms'> & { readonly rows: SqlText; readonly givesObject: boolean } {
     this.#usedPaths.add(path);
     const inner = this.aliased(relationship.target);
     const level = this.#query.levels.get(path) ?? emptyLevel;
@@ -231,6 +247,7 @@ export class SelectBuilder {
     return {
       rows,
       names: parts.names,
+      forms: parts.forms,
       givesObject: isOne,
     };
   }
@@ -248,14 +265,14 @@ export class SelectBuilder {
     if (relationship.cardinality === 'many') return this.#spreadMany(joined, outer, { item, relationship, path });
     if (hasAggregate(item.items)) requireAggregates(this.#limits.allowAggregates);
     const { items, byName, counts } = spreadAggregates(item);
-    const { rows, names } = this.#relatedRows(outer, relationship, { items, join: item.join }, path);
+    const { rows, names, forms } = this.#relatedRows(outer, relationship, { items, join: item.join }, path);
     const alias = quoteIdentifier(`e${++this.#aliases}`);
     joined.joins.push(joinSql(item, 'true', sql`lateral (${rows}) ${text(alias)}`));
     requireDistinct(names, item);
-    for (const name of names) {
+    for (const [index, name] of names.entries()) {
       const value = `${alias}.${quoteIdentifier(name)}`;
       const aggregate = byName.get(name);
-      const origin = { field: fieldNamed(items, name), relation: item.alias };
+      const origin = { field: fieldNamed(items, name), relation: item.alias, form: forms[index]! };
       if (aggregate === undefined) this.#addColumn(joined, name, { sql: value }, origin);
       else this.#addAggregate(joined, name, calledSql(aggregate, text(value)));
     }

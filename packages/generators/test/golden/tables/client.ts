@@ -281,7 +281,7 @@ export async function customersReturningDelete(
  * @see TABLE public.customers
  */
 export async function customersPut(
-  request: ICustomersPutRequest,
+  request: ICustomersPutRequest | readonly ICustomersPutRequest[],
   options: ICallOptions = {},
 ): Promise<void> {
   await _send(_baseUrl + "/api/customers", {
@@ -308,7 +308,7 @@ export async function customersPut(
  * @see TABLE public.customers
  */
 export async function customersReturningPut(
-  request: ICustomersReturningPutRequest,
+  request: ICustomersReturningPutRequest | readonly ICustomersReturningPutRequest[],
   options: ICallOptions = {},
 ): Promise<ICustomersGetResponse[]> {
   const response = await _send(_baseUrl + "/api/customers/returning", {
@@ -336,7 +336,7 @@ export async function customersReturningPut(
  * @see TABLE public.customers
  */
 export async function customersOnConflictDoNothingPut(
-  request: ICustomersOnConflictDoNothingPutRequest,
+  request: ICustomersOnConflictDoNothingPutRequest | readonly ICustomersOnConflictDoNothingPutRequest[],
   options: ICallOptions = {},
 ): Promise<void> {
   await _send(_baseUrl + "/api/customers/on-conflict-do-nothing", {
@@ -363,7 +363,7 @@ export async function customersOnConflictDoNothingPut(
  * @see TABLE public.customers
  */
 export async function customersOnConflictDoNothingReturningPut(
-  request: ICustomersOnConflictDoNothingReturningPutRequest,
+  request: ICustomersOnConflictDoNothingReturningPutRequest | readonly ICustomersOnConflictDoNothingReturningPutRequest[],
   options: ICallOptions = {},
 ): Promise<ICustomersGetResponse[]> {
   const response = await _send(_baseUrl + "/api/customers/on-conflict-do-nothing/returning", {
@@ -391,7 +391,7 @@ export async function customersOnConflictDoNothingReturningPut(
  * @see TABLE public.customers
  */
 export async function customersOnConflictDoUpdatePut(
-  request: ICustomersOnConflictDoUpdatePutRequest,
+  request: ICustomersOnConflictDoUpdatePutRequest | readonly ICustomersOnConflictDoUpdatePutRequest[],
   options: ICallOptions = {},
 ): Promise<void> {
   await _send(_baseUrl + "/api/customers/on-conflict-do-update", {
@@ -418,7 +418,7 @@ export async function customersOnConflictDoUpdatePut(
  * @see TABLE public.customers
  */
 export async function customersOnConflictDoUpdateReturningPut(
-  request: ICustomersOnConflictDoUpdateReturningPutRequest,
+  request: ICustomersOnConflictDoUpdateReturningPutRequest | readonly ICustomersOnConflictDoUpdateReturningPutRequest[],
   options: ICallOptions = {},
 ): Promise<ICustomersGetResponse[]> {
   const response = await _send(_baseUrl + "/api/customers/on-conflict-do-update/returning", {
@@ -545,7 +545,7 @@ export async function goldCustomersReturningDelete(
  * @see VIEW public.gold_customers
  */
 export async function goldCustomersPut(
-  request: IGoldCustomersPutRequest,
+  request: IGoldCustomersPutRequest | readonly IGoldCustomersPutRequest[],
   options: ICallOptions = {},
 ): Promise<void> {
   await _send(_baseUrl + "/api/gold-customers", {
@@ -566,7 +566,7 @@ export async function goldCustomersPut(
  * @see VIEW public.gold_customers
  */
 export async function goldCustomersReturningPut(
-  request: IGoldCustomersReturningPutRequest,
+  request: IGoldCustomersReturningPutRequest | readonly IGoldCustomersReturningPutRequest[],
   options: ICallOptions = {},
 ): Promise<IGoldCustomersGetResponse[]> {
   const response = await _send(_baseUrl + "/api/gold-customers/returning", {
@@ -588,7 +588,7 @@ export async function goldCustomersReturningPut(
  * @see VIEW public.gold_customers
  */
 export async function goldCustomersOnConflictDoNothingPut(
-  request: IGoldCustomersOnConflictDoNothingPutRequest,
+  request: IGoldCustomersOnConflictDoNothingPutRequest | readonly IGoldCustomersOnConflictDoNothingPutRequest[],
   options: ICallOptions = {},
 ): Promise<void> {
   await _send(_baseUrl + "/api/gold-customers/on-conflict-do-nothing", {
@@ -609,7 +609,7 @@ export async function goldCustomersOnConflictDoNothingPut(
  * @see VIEW public.gold_customers
  */
 export async function goldCustomersOnConflictDoNothingReturningPut(
-  request: IGoldCustomersOnConflictDoNothingReturningPutRequest,
+  request: IGoldCustomersOnConflictDoNothingReturningPutRequest | readonly IGoldCustomersOnConflictDoNothingReturningPutRequest[],
   options: ICallOptions = {},
 ): Promise<IGoldCustomersGetResponse[]> {
   const response = await _send(_baseUrl + "/api/gold-customers/on-conflict-do-nothing/returning", {
@@ -631,7 +631,7 @@ export async function goldCustomersOnConflictDoNothingReturningPut(
  * @see VIEW public.gold_customers
  */
 export async function goldCustomersOnConflictDoUpdatePut(
-  request: IGoldCustomersOnConflictDoUpdatePutRequest,
+  request: IGoldCustomersOnConflictDoUpdatePutRequest | readonly IGoldCustomersOnConflictDoUpdatePutRequest[],
   options: ICallOptions = {},
 ): Promise<void> {
   await _send(_baseUrl + "/api/gold-customers/on-conflict-do-update", {
@@ -652,7 +652,7 @@ export async function goldCustomersOnConflictDoUpdatePut(
  * @see VIEW public.gold_customers
  */
 export async function goldCustomersOnConflictDoUpdateReturningPut(
-  request: IGoldCustomersOnConflictDoUpdateReturningPutRequest,
+  request: IGoldCustomersOnConflictDoUpdateReturningPutRequest | readonly IGoldCustomersOnConflictDoUpdateReturningPutRequest[],
   options: ICallOptions = {},
 ): Promise<IGoldCustomersGetResponse[]> {
   const response = await _send(_baseUrl + "/api/gold-customers/on-conflict-do-update/returning", {
@@ -675,10 +675,15 @@ export async function goldCustomersOnConflictDoUpdateReturningPut(
  * @param request.limit - bigint, may be left out
  * @param request.offset - bigint, may be left out
  * @param request.after - text[], may be left out
+ * @param request.select - text, may be left out
+ * @param request.or - text, may be left out
+ * @param request.and - text, may be left out
  * @returns {IOrderLinesGetResponse[]}
  * @remarks GET /api/order-lines
  * @see TABLE public.order_lines
  */
+export async function orderLinesGet<Row = Record<string, unknown>>(request: IOrderLinesGetRequest & { select: string } & { readonly [path: `${string}.${string}` | `${string}->${string}`]: string | number | readonly string[] }, options?: ICallOptions): Promise<Row[]>;
+export async function orderLinesGet(request?: Omit<IOrderLinesGetRequest, "select">, options?: ICallOptions): Promise<IOrderLinesGetResponse[]>;
 export async function orderLinesGet(
   request: IOrderLinesGetRequest = {},
   options: ICallOptions = {},
@@ -795,7 +800,7 @@ export async function orderLinesReturningDelete(
  * @see TABLE public.order_lines
  */
 export async function orderLinesPut(
-  request: IOrderLinesPutRequest,
+  request: IOrderLinesPutRequest | readonly IOrderLinesPutRequest[],
   options: ICallOptions = {},
 ): Promise<void> {
   await _send(_baseUrl + "/api/order-lines", {
@@ -818,7 +823,7 @@ export async function orderLinesPut(
  * @see TABLE public.order_lines
  */
 export async function orderLinesReturningPut(
-  request: IOrderLinesReturningPutRequest,
+  request: IOrderLinesReturningPutRequest | readonly IOrderLinesReturningPutRequest[],
   options: ICallOptions = {},
 ): Promise<IOrderLinesGetResponse[]> {
   const response = await _send(_baseUrl + "/api/order-lines/returning", {
@@ -842,7 +847,7 @@ export async function orderLinesReturningPut(
  * @see TABLE public.order_lines
  */
 export async function orderLinesOnConflictDoNothingPut(
-  request: IOrderLinesOnConflictDoNothingPutRequest,
+  request: IOrderLinesOnConflictDoNothingPutRequest | readonly IOrderLinesOnConflictDoNothingPutRequest[],
   options: ICallOptions = {},
 ): Promise<void> {
   await _send(_baseUrl + "/api/order-lines/on-conflict-do-nothing", {
@@ -865,7 +870,7 @@ export async function orderLinesOnConflictDoNothingPut(
  * @see TABLE public.order_lines
  */
 export async function orderLinesOnConflictDoNothingReturningPut(
-  request: IOrderLinesOnConflictDoNothingReturningPutRequest,
+  request: IOrderLinesOnConflictDoNothingReturningPutRequest | readonly IOrderLinesOnConflictDoNothingReturningPutRequest[],
   options: ICallOptions = {},
 ): Promise<IOrderLinesGetResponse[]> {
   const response = await _send(_baseUrl + "/api/order-lines/on-conflict-do-nothing/returning", {
@@ -889,7 +894,7 @@ export async function orderLinesOnConflictDoNothingReturningPut(
  * @see TABLE public.order_lines
  */
 export async function orderLinesOnConflictDoUpdatePut(
-  request: IOrderLinesOnConflictDoUpdatePutRequest,
+  request: IOrderLinesOnConflictDoUpdatePutRequest | readonly IOrderLinesOnConflictDoUpdatePutRequest[],
   options: ICallOptions = {},
 ): Promise<void> {
   await _send(_baseUrl + "/api/order-lines/on-conflict-do-update", {
@@ -912,7 +917,7 @@ export async function orderLinesOnConflictDoUpdatePut(
  * @see TABLE public.order_lines
  */
 export async function orderLinesOnConflictDoUpdateReturningPut(
-  request: IOrderLinesOnConflictDoUpdateReturningPutRequest,
+  request: IOrderLinesOnConflictDoUpdateReturningPutRequest | readonly IOrderLinesOnConflictDoUpdateReturningPutRequest[],
   options: ICallOptions = {},
 ): Promise<IOrderLinesGetResponse[]> {
   const response = await _send(_baseUrl + "/api/order-lines/on-conflict-do-update/returning", {

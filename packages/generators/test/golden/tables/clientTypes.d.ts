@@ -212,6 +212,9 @@ export interface IOrderLinesGetRequest {
   limit?: number | null;
   offset?: number | null;
   after?: string[];
+  select?: string;
+  or?: string | string[];
+  and?: string | string[];
 }
 
 export interface IOrderLinesGetResponse {

@@ -34,9 +34,9 @@ export const crudSection = section('Tables and views as endpoints (CRUD).', {
   ...fileOptions(crudOptions),
   listingLimits: section(listingLimits.description, fileOptions(listingLimits)),
   dialect: option(
-    nullable(oneOf('postgrest')),
+    nullable(oneOf('postgrest', 'both')),
     null,
-    'The spelling of requests and responses: `postgrest` has that of PostgREST, at `postgrest.path`, in place of the endpoints of pgway; null: that of pgway.',
+    'The spelling of requests and responses: `postgrest` has that of PostgREST, at `postgrest.path`, in place of the endpoints of pgway; `both` has each at its own paths; null: that of pgway.',
   ),
   postgrest: section(postgrestOptions.description, fileOptions(postgrestOptions)),
   // A list only, as variables have it.

@@ -1,0 +1,64 @@
+import { DatabaseError } from '../postgres/port.ts';
+import { Problem } from '../ports/ports.ts';
+import { ReadFault, type ReadFaultFacts } from './read/read-fault.ts';
+
+/** Returns the problem for a mistake in what a request says of the rows to read; other errors unchanged. */
+export function toReadProblem(error: unknown): unknown {
+  if (!(error instanceof ReadFault)) return error;
+  const { facts } = error;
+  const { position } = facts;
+  const parameter = shorten(facts.parameter);
+  return new Problem('invalid-parameter', {
+    detail: `The parameter "${parameter}"${position === undefined ? '' : ` at position ${position}`}: ${describe(facts)}`,
+    members: { parameters: [parameter], ...(position === undefined ? {} : { position }) },
+  });
+}
+
+const shorten = (text: string): string => text.slice(0, 100);
+
+function describe(facts: ReadFaultFacts): string {
+  switch (facts.kind) {
+    case 'syntax':
+      return `${facts.reason}.`;
+    case 'unknown-column':
+      return `"${shorten(facts.column)}" is not a column of ${facts.relation}; the columns are ${facts.columns.slice(0, 50).join(', ')}.`;
+    case 'missing-operator':
+      return `"${facts.operand}" is ${facts.type}, which has no "${facts.operator}".`;
+    case 'no-relationship': {
+      const { outer, name, hint, related } = facts;
+      const wanted = `"${shorten(name)}${hint === null ? '' : `!${shorten(hint)}`}"`;
+      const known =
+        related.length === 0 ? 'it has no related tables' : `it is related with ${related.slice(0, 20).join(', ')}`;
+      return `${outer} is not related with ${wanted} here; ${known}.`;
+    }
+    case 'several-relationships': {
+      const { outer, name, found, choices } = facts;
+      const ways = found.map(({ description }) => description).join('; ');
+      return `${outer} is related with "${shorten(name)}" in several ways: ${ways}. Write one of ${choices.join(', ')}.`;
+    }
+    case 'aggregates-disabled':
+    case 'spread-aggregates':
+      return 'aggregates are not available; a function of the database can return them.';
+    case 'order-by-many':
+      return `a row can have several rows of ${facts.relation} (${facts.description}), which give no order.`;
+    case 'unselected-relation':
+      return `"${shorten(facts.path)}" is not a related table that "select" names.`;
+  }
+}
+
+/**
+ * Errors of statements that a request can cause although its names were checked:
+ * - 42846, 42804, 42883: a cast or function that a type does not have
+ * - 54001, 54011: a statement that is too large
+ */
+const causedByRequest: ReadonlySet<string> = new Set(['42846', '42804', '42883', '54001', '54011']);
+
+/** Returns the problem for a statement that PostgreSQL has refused because of what the request selects; other errors unchanged. */
+export function toSelectProblem(error: unknown): unknown {
+  if (!(error instanceof DatabaseError) || !causedByRequest.has(error.diagnostics.code)) return error;
+  const { message } = error.diagnostics;
+  return new Problem('invalid-parameter', {
+    detail: `PostgreSQL cannot evaluate what the request selects: ${message}.`,
+    members: { parameters: ['select'] },
+  });
+}

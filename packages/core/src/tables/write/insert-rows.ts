@@ -1,0 +1,101 @@
+/** The INSERT of rows that a request sends as one JSON parameter. */
+import { quoteIdentifier, quoteLiteral } from '../../catalog/quote.ts';
+import type { TableColumn } from '../../catalog/table.ts';
+import { type Condition, writeWhere } from '../parts/condition.ts';
+import { sql, type SqlText, text } from '../parts/sql-text.ts';
+import { rowAlias } from '../provided-columns.ts';
+import type { RelationColumn } from '../read/representations.ts';
+import { qualifyDefault } from './default-expression.ts';
+
+/** The relation of a write. */
+export interface WrittenTable {
+  readonly schema: string;
+  readonly name: string;
+}
+
+/** A column that a statement writes. */
+export interface WrittenColumn {
+  readonly column: RelationColumn;
+  /**
+   * The value of a row whose object lacks the key.
+   * - `null`: NULL
+   * - `default`: the default of the column, for columns that `qualifyDefault` accepts
+   */
+  readonly ifMissing: 'null' | 'default';
+}
+
+/** The alias of the rows of a body. */
+export const bodyAlias = '"body"';
+
+const columnName = ({ name }: TableColumn): string => quoteIdentifier(name);
+
+export function relationSql({ schema, name }: WrittenTable): string {
+  return `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
+}
+
+/** The SQL of the rows of a body: one JSON parameter, an array of objects. */
+export function bodyRows(body: SqlText, written: readonly WrittenColumn[]): SqlText {
+  const hasDefaults = written.some(({ ifMissing }) => ifMissing === 'default');
+  if (written.length > 0 && !hasDefaults)
+    return sql` from pg_catalog.json_to_recordset(${body}) as ${text(bodyDefinition(written))}`;
+  const items = sql` from pg_catalog.json_array_elements(${body}) as "item" ("row")`;
+  if (written.length === 0) return items;
+  return sql`${items} cross join lateral ${text(itemRecordSql(written))}`;
+}
+
+/** Returns the columns of an object of the body. */
+export function itemRecordSql(written: readonly WrittenColumn[]): string {
+  return `pg_catalog.json_to_record("item"."row") as ${bodyDefinition(written)}`;
+}
+
+function bodyDefinition(written: readonly WrittenColumn[]): string {
+  return `${bodyAlias} (${written.map(({ column }) => `${columnName(column)} ${bodyType(column)}`).join(', ')})`;
+}
+
+/** A function reads the JSON of a domain with a representation. */
+function bodyType({ representation, type }: RelationColumn): string {
+  return representation?.fromJson ? 'pg_catalog.json' : type.sql;
+}
+
+/** Returns the value of a column in the body. */
+export function bodyReference(column: RelationColumn): string {
+  const value = `${bodyAlias}.${columnName(column)}`;
+  const parser = column.representation?.fromJson ?? null;
+  return parser === null ? value : `${parser}(${value})`;
+}
+
+export function bodyValue({ column, ifMissing }: WrittenColumn): string {
+  const value = bodyReference(column);
+  if (ifMissing === 'null') return value;
+  const key = `${quoteLiteral(column.name)}::pg_catalog.text`;
+  // A JSON null is a value.
+  return `case when "item"."row" operator(pg_catalog.->) ${key} is null then (${defaultSql(column)}) else ${value} end`;
+}
+
+function defaultSql({ defaultExpression = null }: TableColumn): string {
+  return defaultExpression === null ? 'null' : (qualifyDefault(defaultExpression) ?? 'null');
+}
+
+export interface InsertedRows {
+  /** The placeholder of the JSON text, with a cast to json. */
+  readonly body: SqlText;
+  readonly columns: readonly WrittenColumn[];
+  /** Conditions on columns of `"body"`. */
+  readonly conditions: readonly Condition[];
+  /** Whether values replace those of identity columns that are GENERATED ALWAYS. Default false. */
+  readonly overridesIdentity?: boolean;
+}
+
+/** Returns the INSERT of all rows of a body, without ON CONFLICT and RETURNING. */
+export function insertRowsSql(
+  table: WrittenTable,
+  { body, columns, conditions, overridesIdentity = false }: InsertedRows,
+): SqlText {
+  const names = columns.length === 0 ? '' : ` (${columns.map(({ column }) => columnName(column)).join(', ')})`;
+  const values = columns.map(bodyValue).join(', ');
+  const overriding = overridesIdentity ? ' overriding system value' : '';
+  const statement = text(`insert into ${relationSql(table)} as ${rowAlias}${names}${overriding} select ${values}`);
+  statement.append(bodyRows(body, columns));
+  writeWhere(statement, conditions);
+  return statement;
+}
