@@ -1,9 +1,11 @@
-import type { ChangeStatementsBuilder, ChangeStatements, QueryInput } from '../ports/ports.ts';
-import type { Endpoint, ResultColumn } from '../endpoints/endpoint.ts';
+import { type ChangeStatementsBuilder, type ChangeStatements, Problem, type QueryInput } from '../ports/ports.ts';
+import type { Endpoint, Listing, ResultColumn } from '../endpoints/endpoint.ts';
 import { buildSelectList } from '../endpoints/statement.ts';
 import { checkConditionCount, equalityConditions, operationOf, operandOf } from './condition.ts';
 import { parseColumnFilters } from './listing/column-filters.ts';
 import { parsePage, writeListingPage } from './listing/page.ts';
+import { parseSelection } from './listing/selection.ts';
+import { toReadProblem } from './read-problem.ts';
 import { type Condition, writeConditions, writeOperand, writeWhere } from './parts/condition.ts';
 import { SqlText } from './parts/sql-text.ts';
 import { aliasedTable, listColumnParameters, listProvidedColumns, requireTable, rowAlias } from './provided-columns.ts';
@@ -23,8 +25,27 @@ export const buildChangeStatements: ChangeStatementsBuilder = (input) => {
 function selectConditions(input: QueryInput): readonly Condition[] {
   const provided = listProvidedColumns(input);
   const { endpoint } = input;
-  if (requireTable(endpoint).listing === null) return checkConditionCount(equalityConditions(provided));
-  return checkConditionCount(parseColumnFilters(provided, endpoint.queryStringNullHandling).conditions);
+  const { listing } = requireTable(endpoint);
+  if (listing === null) return checkConditionCount(equalityConditions(provided));
+  const { conditions } = parseColumnFilters(provided, endpoint.queryStringNullHandling);
+  return [...checkConditionCount(conditions), ...groupConditions(input, listing)];
+}
+
+/**
+ * Returns the conditions of groups and values of JSON.
+ * @throws Problem `invalid-parameter` for `select`: rows have the columns of the endpoint, and no related rows
+ */
+function groupConditions(input: QueryInput, listing: Listing): readonly Condition[] {
+  try {
+    const selection = parseSelection(input, listing);
+    if (selection === null || selection.columns === null) return selection?.conditions ?? [];
+  } catch (error) {
+    throw toReadProblem(error);
+  }
+  throw new Problem('invalid-parameter', {
+    detail: 'The parameter "select": a stream of changes has all columns; remove it.',
+    members: { parameters: ['select'] },
+  });
 }
 
 function selectAll(endpoint: Endpoint, conditions: readonly Condition[]): SqlText {

@@ -1,3 +1,4 @@
+import { readPaths } from '../parse/read-paths.ts';
 import { authorize, type ProtectedEndpoint } from '../../auth/authorize.ts';
 import { withCallerHeaders } from '../../auth/caller-headers.ts';
 import { firstClaim } from '../../auth/claims.ts';
@@ -123,6 +124,7 @@ function buildRequest(
     values,
     request,
     body: null,
+    paths: readPaths(endpoint, input),
     context,
   });
   return {
@@ -157,6 +159,8 @@ function toCall(injected: InjectedCall, { sql, values, valueSources }: ChangeSta
     noRowProblem: null,
     rowResponse: null,
     isReadOnly: false,
+    mayCache: false,
+    toError: null,
   };
 }
 
