@@ -42,6 +42,8 @@ export interface ChangeEngineOptions {
   readonly maxKeys: number;
   readonly replay: ReplayLimits;
   readonly report: (state: ChangeEngineState) => void;
+  /** Returns why changes of a table cannot be read, and what to do; null: nothing is known against it. */
+  readonly findObstacle: (relation: { readonly schema: string; readonly name: string }) => string | null;
   /** A query does not fit the database any more. */
   readonly onStale: () => void;
 }
@@ -110,11 +112,11 @@ export class ChangeEngine implements ChangeFeed {
 
   async subscribe(request: ChangeRequest, listener: ChangeListener): Promise<ChangeSubscription> {
     await this.#source.waitForReader(openWaitMs);
-    this.#assertOpen();
+    this.#assertOpen(request);
     await this.#watch(request);
     const key = groupKey(request);
     await untilResumable(request, () => (this.#groups.get(key)?.isBusy === true ? this.#cutting : null));
-    this.#assertOpen();
+    this.#assertOpen(request);
     let group = this.#groups.get(key);
     const member = new GroupMember(listener, request.snapshot);
     const { lastEventId } = request;
@@ -176,9 +178,14 @@ export class ChangeEngine implements ChangeFeed {
     this.#dropCurrent();
   }
 
-  #assertOpen(): void {
-    if (this.#source.reader !== null && !this.#source.isClosed) return;
-    throw new Problem('changes-unavailable', { headers: retryAfter, cause: this.#source.unavailable });
+  /** @throws Problem while the log cannot be read, or does not have the table */
+  #assertOpen({ query: { relation } }: ChangeRequest): void {
+    const obstacle = this.#options.findObstacle(relation);
+    const isOpen = this.#source.reader !== null && !this.#source.isClosed;
+    if (isOpen && obstacle === null) return;
+    const cause = isOpen ? {} : { cause: this.#source.unavailable };
+    const detail = obstacle === null ? {} : { detail: `${obstacle}.` };
+    throw new Problem('changes-unavailable', { headers: retryAfter, ...detail, ...cause });
   }
 
   /** @throws Problem for a table whose changes are not published */

@@ -1,6 +1,7 @@
 import { commandTimeoutMs, type Connections } from './connections.ts';
 import type { GatewayServices, LoadedEndpoints } from './load-endpoints.ts';
 import type { ResolvedOptions } from './options/options.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Observer } from '../ports/ports.ts';
 import { KeyPruner } from '../request/idempotency/prune-keys.ts';
 import { idempotencyStore } from './options/idempotency-options.ts';
@@ -33,7 +34,7 @@ export function createPipeline(
     traceparent: traceparentLookup(options),
     onSettingLeaked: (endpoint, setting) => observe({ kind: 'setting-leaked', endpoint, setting }),
     ...routesOf(loaded),
-    changes: changes.feed(loaded.changeTargets.size > 0),
+    changes: changes.feed(listChangedTables(loaded)),
     rateLimits: rateLimits.byName,
     streams,
     access: authentication.access,
@@ -114,4 +115,13 @@ function createKeyPruner(
 
 function selectHooks({ validateParameters, commandCallback }: ResolvedOptions): RequestPipeline['hooks'] {
   return validateParameters === null && commandCallback === null ? null : { validateParameters, commandCallback };
+}
+
+/** Returns the tables whose changes are streamed, or tell subscribers to read again. */
+function listChangedTables({ changeTargets }: LoadedEndpoints): ReturnType<typeof listRelations> {
+  return [...changeTargets.values()].flatMap(({ endpoint }) => listRelations(endpoint));
+}
+
+function listRelations({ changes }: Endpoint): readonly { readonly schema: string; readonly name: string }[] {
+  return changes === undefined ? [] : [changes.relation, ...changes.gapOn];
 }

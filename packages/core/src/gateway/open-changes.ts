@@ -1,10 +1,13 @@
 import { ChangeEngine } from '../changes/change-engine.ts';
+import { explainReaderError } from '../changes/preconditions/explain-reader-error.ts';
+import { publicationName, type TableName } from '../changes/preconditions/log-facts.ts';
 import type { ChangeFeed, ChangeStatistics } from '../ports/changes.ts';
 import type { Observer } from '../ports/ports.ts';
 import { connectDatabase } from '../postgres/connect-database.ts';
 import { type ConnectionSettings, parseConnectionString } from '../postgres/connection-string.ts';
 import type { Database } from '../postgres/port.ts';
 import { openChangeReader } from '../postgres/replication/change-reader.ts';
+import { ChangesChecks } from './changes-checks.ts';
 import type { Connections, TenantDatabase } from './connections.ts';
 import type { ResolvedOptions } from './options/options.ts';
 import { OptionsError } from './start-error.ts';
@@ -12,19 +15,17 @@ import { OptionsError } from './start-error.ts';
 /** The changes of rows in the main database. The log is read as soon as something needs it. */
 export interface Changes {
   /**
-   * Returns the feed, and starts to read the log; null: nothing needs it.
+   * Returns the feed, and starts to read the log; null: nothing needs it. Checks what the tables need.
+   * @param tables those whose changes are streamed
    * @throws StartError without a connection string
    */
-  feed(isNeeded: boolean): ChangeFeed | null;
+  feed(tables: readonly TableName[]): ChangeFeed | null;
   /** Sets what is called when a query does not fit the database any more. */
   onStale(reload: () => void): void;
   /** Null while nothing needs the log. */
   statistics(): ChangeStatistics | null;
   close(): Promise<void>;
 }
-
-/** The publication that `pgway install changes` creates. */
-export const publication = 'pgway_changes';
 
 /** Changed keys of a transaction, beyond which its changes are not looked up. */
 const maxKeys = 50_000;
@@ -45,46 +46,13 @@ export function openChanges(
   observe: Observer,
   tenant: TenantParts,
 ): Changes {
-  let opened: { readonly engine: ChangeEngine; readonly holders: Database } | null = null;
+  let opened: OpenedChanges | null = null;
   let reload = (): void => undefined;
-  const open = (): NonNullable<typeof opened> => {
-    const connection = selectConnection(options, tenant);
-    const holders = openHolders(connection, observe);
-    let serverVersion = 0;
-    const engine = new ChangeEngine({
-      openReader: async (events, signal) => {
-        const [row] = await holders.query(`select pg_catalog.current_setting('server_version_num')`);
-        serverVersion = Math.trunc(Number(row![0]) / 10_000);
-        return openChangeReader({
-          connection,
-          publication,
-          maxKeys,
-          signal,
-          onTransaction: (transaction) => events.onTransaction(transaction),
-          onFailure: (error) => events.onFailure(error),
-        });
-      },
-      publication,
-      holders,
-      lookups: main,
-      serverVersion: () => serverVersion,
-      windowMs: options.changes.window * 1_000,
-      maxAgeMs,
-      lookupTimeoutMs,
-      maxKeys,
-      replay: { ageMs: options.changes.replaySeconds * 1_000, bytes: replayBytes },
-      report: ({ unavailable }) =>
-        observe(
-          unavailable === null ? { kind: 'changes-available' } : { kind: 'changes-unavailable', error: unavailable },
-        ),
-      onStale: () => reload(),
-    });
-    engine.start();
-    return { engine, holders };
-  };
+  const open = (): OpenedChanges => openEngine(options, { main, tenant, observe, onStale: () => reload() });
   return {
-    feed: (isNeeded) => {
-      if (opened === null && isNeeded) opened = open();
+    feed: (tables) => {
+      if (opened === null && tables.length > 0) opened = open();
+      opened?.checks.update(tables);
       return opened?.engine ?? null;
     },
     onStale: (listener) => {
@@ -92,10 +60,72 @@ export function openChanges(
     },
     statistics: () => opened?.engine.statistics() ?? null,
     close: async () => {
+      opened?.checks.close();
       await opened?.engine.close();
       await opened?.holders.close();
     },
   };
+}
+
+interface OpenedChanges {
+  readonly engine: ChangeEngine;
+  readonly holders: Database;
+  readonly checks: ChangesChecks;
+}
+
+interface EngineParts {
+  readonly main: Database;
+  readonly tenant: TenantParts;
+  readonly observe: Observer;
+  readonly onStale: () => void;
+}
+
+/** Starts to read the log. */
+function openEngine(options: ResolvedOptions, { main, tenant, observe, onStale }: EngineParts): OpenedChanges {
+  const connection = selectConnection(options, tenant);
+  const holders = openHolders(connection, observe);
+  let serverVersion = 0;
+  const checks: ChangesChecks = new ChangesChecks({
+    database: holders,
+    observe,
+    isReading: () => engine.statistics().isOpen,
+    isUsed: () => engine.statistics().subscribers > 0,
+  });
+  const engine: ChangeEngine = new ChangeEngine({
+    openReader: async (events, signal) => {
+      const [row] = await holders.query(`select pg_catalog.current_setting('server_version_num')`);
+      serverVersion = Math.trunc(Number(row![0]) / 10_000);
+      return openChangeReader({
+        connection,
+        publication: publicationName,
+        maxKeys,
+        signal,
+        onTransaction: (transaction) => events.onTransaction(transaction),
+        onFailure: (error) => events.onFailure(error),
+      });
+    },
+    publication: publicationName,
+    holders,
+    lookups: main,
+    serverVersion: () => serverVersion,
+    windowMs: options.changes.window * 1_000,
+    maxAgeMs,
+    lookupTimeoutMs,
+    maxKeys,
+    replay: { ageMs: options.changes.replaySeconds * 1_000, bytes: replayBytes },
+    report: ({ unavailable }) => {
+      if (unavailable !== null) void checks.check();
+      observe(
+        unavailable === null
+          ? { kind: 'changes-available' }
+          : { kind: 'changes-unavailable', error: unavailable, reason: explainReaderError(unavailable) },
+      );
+    },
+    findObstacle: (relation) => checks.find(relation),
+    onStale,
+  });
+  engine.start();
+  return { engine, holders, checks };
 }
 
 /** The log needs a session of the server itself. */

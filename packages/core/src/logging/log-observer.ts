@@ -164,7 +164,11 @@ function streamLine(observation: Stream | Replica | Upkeep): [Level, Fields, str
 function replicaLine(observation: Replica): [Level, Fields, string] {
   if (observation.kind === 'changes-available') return ['info', {}, 'the log of the database is read for changes'];
   if (observation.kind === 'changes-unavailable')
-    return ['warn', errorFields(observation.error), 'the log of the database cannot be read for changes'];
+    return [
+      'warn',
+      errorFields(observation.error),
+      `the log of the database cannot be read for changes: ${observation.reason}`,
+    ];
   const { replica } = observation;
   switch (observation.kind) {
     case 'replica-unusable':

@@ -28,8 +28,8 @@ type Event =
   | { readonly kind: 'connection-failed'; readonly connection: string | null; readonly error: Error }
   /** The log of the database, which streams of changes need, is read: for the first time or again. */
   | { readonly kind: 'changes-available' }
-  /** The log cannot be read; streams of changes respond 503. */
-  | { readonly kind: 'changes-unavailable'; readonly error: Error }
+  /** The log cannot be read; streams of changes respond 503. The reason says what to do, if that is known. */
+  | { readonly kind: 'changes-unavailable'; readonly error: Error; readonly reason: string }
   /** A read replica (`host:port`) gets no calls, for a reason: it lags, cannot be reached, was promoted. Reads run elsewhere. */
   | { readonly kind: 'replica-unusable'; readonly replica: string; readonly reason: string }
   /** A read replica gets calls, for the first time or again. */

@@ -56,6 +56,7 @@ export async function startEngine(
   let opened: () => void = () => undefined;
   const isOpen = new Promise<void>((resolve) => (opened = resolve));
   const engine = new ChangeEngine({
+    findObstacle: () => null,
     openReader: async (events, signal) =>
       changeReader(
         await openChangeReader({
