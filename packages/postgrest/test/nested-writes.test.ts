@@ -63,6 +63,17 @@ test('an object is inserted with the rows of several levels, which get the key o
      {"title":"Two","review":[]}, 
      {"title":"Three","review":[{"stars":4}]}],"biography":{"text":"born"}}]"
   `);
+  expect(await ask('GET /rest/author?select=id,name,book!author_id(title,review(stars)),biography(text)&id=eq.2'))
+    .toMatchInlineSnapshot(`
+      "200
+      content-range: 0-0/*
+      content-type: application/json; charset=utf-8
+
+      [{"id":2,"name":"Bob","book":[{"title":"One","review":[{"stars":5}, 
+       {"stars":3}]}, 
+       {"title":"Two","review":[]}, 
+       {"title":"Three","review":[{"stars":4}]}],"biography":{"text":"born"}}]"
+    `);
 });
 
 test('of several outer rows, each has its own related rows', async () => {

@@ -17,8 +17,12 @@ const listFaultNumber = new RegExp(`${listFault}(\\d+)`);
  * @param size the bytes of the value in SQL
  */
 export function withinListLimit(value: string, size: string): string {
-  const fault = `pg_catalog.concat('${listFault}', ${size})::pg_catalog.int4::pg_catalog.text::pg_catalog.json`;
-  return `case when ${size} operator(pg_catalog.>) ${maxBodyBytes} then ${fault} else ${value} end`;
+  return `case when ${size} operator(pg_catalog.>) ${maxBodyBytes} then ${fault(size)}::pg_catalog.text::pg_catalog.json else ${value} end`;
+}
+
+/** Returns what raises the error: a text that is not a number. */
+function fault(size: string): string {
+  return `pg_catalog.concat('${listFault}', ${size})::pg_catalog.int4`;
 }
 
 /** Returns the size in the message of an error that `withinListLimit` has made; null for another error. */
@@ -37,12 +41,13 @@ export function bytesOf(value: string): string {
  * @param isNested whether the rows have lists of their own, and so can be large: the list is not built beyond the limit
  */
 export function listOfRows(rows: SqlText, row: string, isNested: boolean): SqlText {
-  // The elements are rows, unless these have no columns.
-  if (!isNested)
-    return sql`select pg_catalog.json_agg(${text(row === rowJson ? '"row".*' : row)}) as "value" from (${rows}) "row"`;
-  const size = `pg_catalog.sum(${bytesOf('"row"."value"')}) over (rows unbounded preceding)`;
-  const element = withinListLimit('"item"."value"', '"item"."size"');
-  return sql`select pg_catalog.json_agg(${text(element)}) as "value" from (select "row"."value", ${text(size)} as "size" from (select ${text(row)} as "value" from (${rows}) "row" offset 0) "row") "item"`;
+  if (row !== rowJson) return sql`select pg_catalog.json_agg(${text(row)}) as "value" from (${rows}) "row"`;
+  if (!isNested) return sql`select pg_catalog.json_agg("row".*) as "value" from (${rows}) "row"`;
+  // The elements are rows here too: `json_agg` separates JSON values by other characters. The window keeps no JSON: PostgreSQL reads all rows
+  // once those that it keeps exceed `work_mem`.
+  const size = `pg_catalog.sum(${bytesOf(rowJson)}) over (rows unbounded preceding)`;
+  const isWithinLimit = `case when "item"."size" operator(pg_catalog.<=) ${maxBodyBytes} then true else ${fault('"item"."size"')} is null end`;
+  return sql`select pg_catalog.json_agg("item"."value") filter (where ${text(isWithinLimit)}) as "value" from (select "row" as "value", ${text(size)} as "size" from (${rows}) "row") "item"`;
 }
 
 /** Returns the list of a column of related rows. */
