@@ -177,19 +177,19 @@ export { parseReadQuery } from './tables/read/parse-query.ts';
 export {
   emptyLevel,
   type Filter,
+  filteredNames,
   filterOperators,
   type Level,
   type OrderTerm,
   type ReadQuery,
   type SelectItem,
 } from './tables/read/query.ts';
+export { findRelationship, hasRelationship } from './tables/read/find-relationship.ts';
 export {
   computedOf,
   createReadModel,
   decodeForeignKeys,
-  findRelationship,
   foreignKeysOf,
-  hasRelationship,
   type KeyFacts,
   type ReadModel,
   type Relationship,

@@ -80,6 +80,7 @@ function knownMedia(range: string, available: AvailableMedia): ResponseMedia | n
 }
 
 function shapedMedia(shape: 'array' | 'object', stripsNulls: boolean): ResponseMedia {
+  if (shape === 'array' && !stripsNulls) return array;
   const stripped = stripsNulls ? ';nulls=stripped' : '';
   return newMedia(shape, `application/vnd.pgrst.${shape}+json${stripped}${utf8}`, stripsNulls);
 }

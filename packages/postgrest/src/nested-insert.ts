@@ -1,5 +1,6 @@
 import { Problem, type Query, type TableColumn, type ValueSource } from '@pgway/core';
-import { arrayLiteral, LocatedError, parseQueryString, parseReadQuery, SqlText } from '@pgway/core/internal';
+import { arrayLiteral, LocatedError, SqlText } from '@pgway/core/internal';
+import { parseRequestQuery } from './request-query.ts';
 import { isDatabaseError } from './database-error.ts';
 import { finishWrite } from './finish-write.ts';
 import { type NestedLevel, readNestedRows } from './nested-rows.ts';
@@ -43,7 +44,7 @@ export function buildNestedInsert(request: TargetRequest): Query {
   const guards = written.map((): ResultGuard[] => []);
   const statements = written.map((each, index) => levelStatement(request, each, { levels, guards: guards[index]! }));
   const conflicts = new Set(levels.map(({ path }) => conflictParameter(path)));
-  const query = parseReadQuery(parseQueryString(request.query), (name) => conflicts.has(name));
+  const query = parseRequestQuery(request.query, (name) => conflicts.has(name));
   const { conflict } = planned[0]!;
   return finishWrite(request, {
     query,

@@ -37,6 +37,11 @@ export function syntaxProblem(parameter: string, details: string): Problem {
   return queryProblem({ code: 'PGRST100', message: `The value of "${parameter}" cannot be parsed`, details });
 }
 
+/** PGRST103: a page that no table has. */
+export function rangeProblem(details: string, headers: readonly string[] = []): Problem {
+  return postgrestProblem(416, 'PGRST103', 'Requested range not satisfiable', { details, headers });
+}
+
 /** A body that cannot be read. */
 export function invalidBody(message: string, details: string | null = null): Problem {
   return postgrestProblem(400, 'PGRST102', message, { details });

@@ -1,6 +1,6 @@
 import type { Problem } from '@pgway/core';
-import { ReadFault, type ReadFaultFacts } from '@pgway/core/internal';
-import { queryProblem, syntaxProblem } from './postgrest-problem.ts';
+import { nearestName, ReadFault, type ReadFaultFacts } from '@pgway/core/internal';
+import { queryProblem, rangeProblem, syntaxProblem } from './postgrest-problem.ts';
 
 /** Returns the error of PostgREST for a mistake in what a request says of the rows to read; other errors unchanged. */
 export function toReadProblem(error: unknown): unknown {
@@ -9,15 +9,13 @@ export function toReadProblem(error: unknown): unknown {
 
 function readProblem(facts: ReadFaultFacts): Problem {
   switch (facts.kind) {
-    case 'syntax': {
-      const { parameter, reason, position } = facts;
-      return syntaxProblem(parameter, position === undefined ? reason : `${reason} at position ${position}`);
-    }
+    case 'syntax':
+      return syntax(facts);
     case 'unknown-column':
       return queryProblem({
         code: '42703',
         message: `column ${facts.relation}.${facts.column.slice(0, 100)} does not exist`,
-        hint: `The columns are ${facts.columns.slice(0, 50).join(', ')}.`,
+        hint: similarColumn(facts),
       });
     case 'missing-operator':
       return queryProblem({
@@ -29,59 +27,86 @@ function readProblem(facts: ReadFaultFacts): Problem {
     case 'several-relationships':
       return severalRelationships(facts);
     case 'aggregates-disabled':
-      return queryProblem({
-        code: 'PGRST123',
-        message: 'Use of aggregate functions is not allowed',
-        hint: 'The option "allowAggregates" of the dialect allows them',
-      });
+      return queryProblem({ code: 'PGRST123', message: 'Use of aggregate functions is not allowed' });
     case 'spread-aggregates':
       return queryProblem({
         code: 'PGRST127',
         message: 'Feature not implemented',
-        details: `Aggregates in ...${facts.relation.slice(0, 100)}, which can have several rows`,
+        details: 'Aggregates are not implemented for one-to-many or many-to-many spreads.',
       });
     case 'order-by-many':
       return queryProblem({
         code: 'PGRST118',
         message: `A related order on '${facts.relation}' is not possible`,
-        details: `'${facts.relation}' can have several rows (${facts.description})`,
+        details: `'${facts.outer}' and '${facts.relation}' do not form a many-to-one or one-to-one relationship`,
       });
-    case 'unselected-relation': {
-      const path = facts.path.slice(0, 100);
+    case 'unselected-relation':
+      return unselectedRelation(facts);
+    case 'unknown-type':
       return queryProblem({
-        code: 'PGRST108',
-        message: `'${path}' is not an embedded resource in this request`,
-        hint: `Verify that '${path}' is included in the 'select' query parameter.`,
+        code: '42704',
+        message: `type "${facts.type.slice(0, 60)}" does not exist`,
+        details: `The types to cast to are ${facts.types.join(', ')}`,
       });
-    }
+    case 'negative-limit':
+      return rangeProblem('Limit should be greater than or equal to zero.');
   }
 }
 
 type FactsOf<Kind extends ReadFaultFacts['kind']> = Extract<ReadFaultFacts, { readonly kind: Kind }>;
 
-function noRelationship({ outer, name: wanted, hint, related }: FactsOf<'no-relationship'>): Problem {
+function syntax({ parameter, reason, position }: FactsOf<'syntax'>): Problem {
+  return syntaxProblem(parameter, position === undefined ? reason : `${reason} at position ${position}`);
+}
+
+/** Bytes of the longest name of PostgreSQL: longer texts resemble none. */
+const maxName = 63;
+
+function similarName(name: string, candidates: readonly string[]): string | null {
+  return name.length > maxName ? null : nearestName(name, candidates);
+}
+
+function similarColumn({ relation, column, columns }: FactsOf<'unknown-column'>): string | null {
+  const similar = similarName(column, columns);
+  return similar === null ? null : `Perhaps you meant to reference the column "${relation}.${similar}".`;
+}
+
+function unselectedRelation({ relation, alias }: FactsOf<'unselected-relation'>): Problem {
+  const name = relation.slice(0, 100);
+  return queryProblem({
+    code: 'PGRST108',
+    message: `'${name}' is not an embedded resource in this request`,
+    ...(alias === null
+      ? { hint: `Verify that '${name}' is included in the 'select' query parameter.` }
+      : {
+          details: 'Target names are not allowed in filters if they have an alias',
+          hint: `Change '${name}' to '${alias}' in filters, orders or limits.`,
+        }),
+  });
+}
+
+function noRelationship({ schema, outer, name: wanted, hint, related }: FactsOf<'no-relationship'>): Problem {
   const name = wanted.slice(0, 100);
+  const using = hint === null ? '' : ` using the hint '${hint.slice(0, 100)}'`;
+  const similar = hint === null ? similarName(wanted, related) : null;
   return queryProblem({
     code: 'PGRST200',
     message: `Could not find a relationship between '${outer}' and '${name}' in the schema cache`,
-    details: `Searched for a foreign key relationship between '${outer}' and '${name}'${hint === null ? '' : ` using the hint '${hint.slice(0, 100)}'`}, but no matches were found.`,
-    hint:
-      related.length === 0
-        ? `'${outer}' has no related tables that can be read here.`
-        : `'${outer}' is related with ${related.slice(0, 20).join(', ')}.`,
+    details: `Searched for a foreign key relationship between '${outer}' and '${name}'${using} in the schema '${schema}', but no matches were found.`,
+    hint: similar === null ? null : `Perhaps you meant '${similar}' instead of '${name}'.`,
   });
 }
 
 function severalRelationships({ outer, name, found, choices }: FactsOf<'several-relationships'>): Problem {
+  const listed = choices.map((choice) => `'${choice}'`).join(', ');
   return queryProblem({
     code: 'PGRST201',
     message: `Could not embed because more than one relationship was found for '${outer}' and '${name}'`,
-    details: found.map(({ kind, target, description, hints }) => ({
+    details: found.map(({ kind, target, description }) => ({
       cardinality: kind,
       embedding: `${outer} with ${target}`,
       relationship: description,
-      hints,
     })),
-    hint: `Try changing '${name}' to one of the following: ${choices.join(', ')}. Find the desired relationship in the 'details' key.`,
+    hint: `Try changing '${name}' to one of the following: ${listed}. Find the desired relationship in the 'details' key.`,
   });
 }

@@ -1,19 +1,11 @@
 import type { GatewayResponse, HeaderList, JoinedRows, Query } from '@pgway/core';
-import {
-  emptyLevel,
-  type Level,
-  parseQueryString,
-  parseReadQuery,
-  type Read,
-  type ReadQuery,
-  sql,
-  SqlText,
-  text,
-} from '@pgway/core/internal';
+import { emptyLevel, type Level, type Read, type ReadQuery, sql, SqlText, text } from '@pgway/core/internal';
+import { parseRequestQuery } from './request-query.ts';
+import { contentLocation } from './content-location.ts';
 import { ofRequest } from './database-error.ts';
 import { type ResponseMedia, valuesAs } from './media.ts';
 import { preferenceApplied } from './preferences.ts';
-import { postgrestProblem } from './postgrest-problem.ts';
+import { rangeProblem } from './postgrest-problem.ts';
 import { raisedProblem } from './raised-problem.ts';
 import { readModelOf } from './read-models.ts';
 import { bodyFormatOf, countedRowsSql, countSql, type RowFormat, writeRead, writeRows } from './read/select-sql.ts';
@@ -36,7 +28,7 @@ export function buildRead(request: TargetRequest): Query {
   const read: Read = {
     model: readModelOf(target),
     relation: target,
-    query: withRange(parseReadQuery(parseQueryString(request.query)), range),
+    query: withRange(parseRequestQuery(request.query), range),
     limits: target.options,
     valuesAs: valuesAs(request.media),
   };
@@ -135,11 +127,11 @@ function wholeRead(request: TargetRequest, parts: ReadParts): Query {
     ...explainedRows(request, read, prefix),
     rowResponse: {
       rollsBack: rollsBack(request),
-      respond: ([body, count, all = null, bytes], [plan = null]) => {
+      respond: ([body, count, all = null, bytes], [estimate = null]) => {
         if (Number(bytes) > maxResponseSize) throw tooLargeResponse(bytes!);
         const text = withNames(request, names, body ?? '');
         const page = { rows: Number(count), offset };
-        const total = selectTotal(page, all === null ? null : Number(all), plan, read.limits.maxRows);
+        const total = selectTotal(page, all === null ? null : Number(all), estimate, read.limits.maxRows);
         return respond(request, { body: text, ...page, ...total }, read.source !== undefined);
       },
       toError: (error) =>
@@ -213,18 +205,21 @@ function outerLevel({ levels }: ReadQuery): Level {
   return levels.get('') ?? emptyLevel;
 }
 
-/** Applies the header `Range`, unless the query string has a page. */
+/**
+ * Applies the header `Range`: the rows that both it and the page of the query string have.
+ * @throws Problem PGRST103 for a range that ends before its start
+ */
 export function withRange(query: ReadQuery, range: string | undefined): ReadQuery {
   const [, first, last] = /^(?:items=)?(\d{1,15})-(\d{1,15})?$/.exec(range?.trim() ?? '') ?? [];
-  const level = outerLevel(query);
-  if (first === undefined || level.limit !== null || level.offset > 0) return query;
-  const offset = Number(first);
-  const limit = last === undefined ? null : Number(last) - offset + 1;
-  if (limit !== null && limit < 0) {
-    throw postgrestProblem(416, 'PGRST103', 'Requested range not satisfiable', {
-      details: 'The lower boundary must be lower than or equal to the upper boundary in the Range header.',
-    });
+  if (first === undefined) return query;
+  const rangeEnd = last === undefined ? Infinity : Number(last) + 1;
+  if (rangeEnd <= Number(first)) {
+    throw rangeProblem('The lower boundary must be lower than or equal to the upper boundary in the Range header.');
   }
+  const level = outerLevel(query);
+  const offset = Math.max(level.offset, Number(first));
+  const end = Math.min(rangeEnd, level.limit === null ? Infinity : level.offset + level.limit);
+  const limit = end === Infinity ? null : Math.max(0, end - offset);
   return { ...query, levels: new Map([...query.levels, ['', { ...level, offset, limit }]]) };
 }
 
@@ -242,6 +237,7 @@ function respond(request: TargetRequest, result: ReadResult, isCall: boolean): G
   const { rows } = result;
   if (request.media.shape === 'object' && rows !== 1) throw notSingular(String(rows));
   const headers = [
+    ...(isCall ? [] : contentLocation(request)),
     ...contentRange(result),
     ...preferenceApplied(request.preferences, isCall ? callPreferences : readPreferences),
   ];
@@ -254,10 +250,10 @@ function respond(request: TargetRequest, result: ReadResult, isCall: boolean): G
  */
 export function rangeStatus({ rows, total, isExact, offset }: Omit<ReadResult, 'body'>): number {
   if (total !== null && isExact && offset > total) {
-    throw postgrestProblem(416, 'PGRST103', 'Requested range not satisfiable', {
-      details: `An offset of ${offset} was requested, but there are only ${total} rows.`,
-      headers: ['content-range', `*/${total}`],
-    });
+    throw rangeProblem(`An offset of ${offset} was requested, but there are only ${total} rows.`, [
+      'content-range',
+      `*/${total}`,
+    ]);
   }
   return total !== null && rows < total ? 206 : 200;
 }

@@ -1,4 +1,4 @@
-import type { Endpoint, QueryInput } from '@pgway/core';
+import type { Endpoint, HeaderList, QueryInput } from '@pgway/core';
 import {
   listColumnParameters,
   quoteIdentifier,
@@ -36,8 +36,8 @@ export interface TargetRequest {
   /** GET and HEAD change nothing, whatever functions they call: their transaction is read-only, as in PostgREST. */
   readonly isReadOnly: boolean;
   readonly media: ResponseMedia;
-  /** `Content-Profile`, if the request names its schema. */
-  readonly profile: readonly string[];
+  /** `Content-Profile`, if the request names its schema, or could name another one. */
+  readonly profile: HeaderList;
   /** The query string as sent. */
   readonly query: string;
   /** The parameters of the query string that writes have. */
@@ -101,7 +101,7 @@ export function toTargetRequest(
 ): TargetRequest {
   const preferences = readPreferences(request, target.options.transaction);
   const parameters = new URLSearchParams(request.query);
-  const handlers = form.hasRows ? handlersOf(target, rowType, parameters.get('select') ?? '*') : [];
+  const handlers = form.hasRows ? handlersOf(target, rowType, parameters.get('select') || '*') : [];
   const isReadOnly = request.method === 'GET' || request.method === 'HEAD';
   const settings = requestSettings({ request, context }, target, preferences);
   return {
@@ -132,14 +132,19 @@ function handlersOf({ options }: Target, rowType: string | null, select: string)
 }
 
 /** @throws Problem PGRST106 for an unknown schema; PGRST205 and PGRST202 for one without the table or function */
-function readProfile(request: QueryInput['request'], target: Target): readonly string[] {
+function readProfile(request: QueryInput['request'], target: Target): HeaderList {
   const { schema, name, endpoint, options } = target;
   const profile = readProfileHeader(request);
-  if (profile === undefined) return [];
-  if (profile === schema) return ['content-profile', encodeURIComponent(schema)];
   const schemas = schemasOf(options);
+  if (profile === undefined) return schemas.size > 1 ? profileHeader(schema) : [];
+  if (profile === schema) return profileHeader(schema);
   if (!schemas.has(profile)) throw unknownSchema(profile, schemas);
   throw unknownInSchema(endpoint.table === null ? 'function' : 'table', `${profile}.${name}`);
+}
+
+/** A name of other letters than those of headers is percent-encoded. */
+function profileHeader(schema: string): HeaderList {
+  return ['content-profile', /^[\x20-\x7e]*$/.test(schema) ? schema : encodeURIComponent(schema)];
 }
 
 /** The schemas with published tables or functions, by an object that endpoints keep. */

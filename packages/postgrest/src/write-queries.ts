@@ -8,12 +8,11 @@ import {
   type Order,
   orderedField,
   type OrderTerm,
-  parseQueryString,
-  parseReadQuery,
   type ReadQuery,
   rowAlias,
   rowCount,
 } from '@pgway/core/internal';
+import { parseRequestQuery } from './request-query.ts';
 import { preferenceApplied } from './preferences.ts';
 import { postgrestProblem } from './postgrest-problem.ts';
 import { readModelOf } from './read-models.ts';
@@ -46,7 +45,7 @@ export async function buildInsert(request: TargetRequest): Promise<Query> {
   const { target, preferences } = request;
   const given = await readGivenRows(request, (key) => isRelatedKey(target, key));
   if (given.rows.hasRelated) return buildNestedInsert(request);
-  const query = parseReadQuery(parseQueryString(request.query));
+  const query = parseRequestQuery(request.query);
   const conflict = selectConflict(request);
   const columns = insertColumns(request, given);
   const statement = insertStatement(target, {
@@ -69,7 +68,7 @@ export async function buildInsert(request: TargetRequest): Promise<Query> {
 /** PUT: inserts or replaces the row that the URL names. */
 export async function buildPut(request: TargetRequest): Promise<Query> {
   const { target, preferences } = request;
-  const query = parseReadQuery(parseQueryString(request.query));
+  const query = parseRequestQuery(request.query);
   const conditions = keyConditions(target, outerLevel(query));
   const given = await readGivenRows(request);
   const statement = insertStatement(target, {
@@ -100,7 +99,7 @@ export async function buildPut(request: TargetRequest): Promise<Query> {
 export async function buildUpdate(request: TargetRequest): Promise<Query> {
   const { target } = request;
   const given = await readGivenRows(request);
-  const query = parseReadQuery(parseQueryString(request.query));
+  const query = parseRequestQuery(request.query);
   const { columns, defaults } = updateColumns(request, given);
   const isEmpty = columns.length === 0 && defaults.length === 0;
   // What sets nothing changes no row, with a filter or without.
@@ -114,7 +113,7 @@ export async function buildUpdate(request: TargetRequest): Promise<Query> {
 
 /** DELETE: deletes the rows that meet the filters. */
 export function buildDelete(request: TargetRequest): Query {
-  const query = parseReadQuery(parseQueryString(request.query));
+  const query = parseRequestQuery(request.query);
   const statement = deleteStatement(request.target, changeParts(request, query, 'DELETE'));
   return finishChange(request, query, { statement, applied: [], range: totalRange });
 }

@@ -160,7 +160,7 @@ test('errors name what is wrong', async () => {
     error: {
       code: '42703',
       message: 'column book.titel does not exist',
-      hint: 'The columns are id, title, author_id, price, tags, data, sold.',
+      hint: 'Perhaps you meant to reference the column "book.title".',
     },
   });
   expect(await client().from('book').select('id, place(id)')).toMatchObject({

@@ -49,6 +49,7 @@ describe('in responses', () => {
   test('of *, of columns with other names, of NULL, and of casts', async () => {
     expect(await ask(gateway, 'GET /rest/paint?code=lte.0b&order=code')).toMatchInlineSnapshot(`
       "200
+      content-profile: public
       content-range: 0-1/*
       content-type: application/json; charset=utf-8
 
@@ -128,18 +129,20 @@ describe('in bodies', () => {
     ];
     expect(await ask(gateway, 'POST /rest/paint?select=code,shade&order=code', { ...sent, body }))
       .toMatchInlineSnapshot(`
-      "201
-      content-range: */*
-      content-type: application/json; charset=utf-8
-      preference-applied: return=representation
+        "201
+        content-profile: public
+        content-range: */*
+        content-type: application/json; charset=utf-8
+        preference-applied: return=representation
 
-      [{"code":"#20","shade":"#01"}, 
-       {"code":"#21","shade":"#"}]"
-    `);
+        [{"code":"#20","shade":"#01"}, 
+         {"code":"#21","shade":"#"}]"
+      `);
     expect(
       await ask(gateway, 'PATCH /rest/paint?code=eq.20&select=code,shade,name', { ...sent, body: { shade: 'fe' } }),
     ).toMatchInlineSnapshot(`
       "200
+      content-profile: public
       content-range: 0-0/*
       content-type: application/json; charset=utf-8
       preference-applied: return=representation
@@ -150,6 +153,7 @@ describe('in bodies', () => {
       await ask(gateway, 'PUT /rest/paint?code=eq.20&select=code,name', { ...sent, body: { code: '#20', name: 'z' } }),
     ).toMatchInlineSnapshot(`
       "200
+      content-profile: public
       content-type: application/json; charset=utf-8
       preference-applied: return=representation
 

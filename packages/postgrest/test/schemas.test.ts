@@ -88,6 +88,18 @@ describe('tables and functions of one name in two schemas', () => {
     expect([response.status, JSON.parse(response.body).code]).toEqual([status, code]);
   });
 
+  test('each response with a body names the schema, also without the header', async () => {
+    const profileOf = async (line: string, schema?: string): Promise<string | null> => {
+      const headers = schema === undefined ? {} : { 'accept-profile': schema };
+      return (await gateway.send(line, { headers })).headers.get('content-profile');
+    };
+    expect(await profileOf('GET /rest/item')).toBe('shop');
+    expect(await profileOf('GET /rest/old_file')).toBe('archive');
+    expect(await profileOf('GET /rest/item', 'archive')).toBe('archive');
+    expect(await profileOf('GET /rest/rpc/hello')).toBe('shop');
+    expect(await profileOf('GET /rest/')).toBe('shop');
+  });
+
   test('an unknown schema lists the others, in their order', async () => {
     expect(await ask(gateway, 'GET /rest/item', { headers: { 'accept-profile': 'none' } })).toMatchInlineSnapshot(`
       "406
@@ -104,6 +116,17 @@ describe('the order of includeSchemas', () => {
   test('the first one is the default, of functions too', async () => {
     expect((await gateway.send('GET /rest/item')).body).toBe('[{"id":7,"year":1999}]');
     expect((await gateway.send('GET /rest/rpc/hello')).body).toBe('"archive"');
+  });
+});
+
+describe('names of schemas in headers', () => {
+  const odd = `create schema "a ""b\\"; create table "a ""b\\".item (id int); create schema "größe"; create table "größe".size (id int);`;
+  const gateway = useGateway(odd, options(['a "b\\', 'größe']));
+
+  test('letters that headers do not have are percent-encoded, others are sent as they are', async () => {
+    const first = await gateway.send('GET /rest/item', { headers: { 'accept-profile': 'a "b\\' } });
+    expect([first.status, first.headers.get('content-profile')]).toEqual([200, 'a "b\\']);
+    expect((await gateway.send('GET /rest/size')).headers.get('content-profile')).toBe('gr%C3%B6%C3%9Fe');
   });
 });
 

@@ -17,6 +17,7 @@ const generalHeaders = new Set([
   'date',
   'vary',
   'proxy-status',
+  'content-location',
 ]);
 
 export interface Sent {

@@ -56,6 +56,7 @@ test('PUT inserts and replaces the row that the URL names', async () => {
     }),
   ).toMatchInlineSnapshot(`
     "201
+    content-profile: public
     content-type: application/json; charset=utf-8
     preference-applied: return=representation
 

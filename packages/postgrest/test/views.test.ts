@@ -107,7 +107,7 @@ test('a table that a view shows twice is ambiguous until a hint names the column
   const ambiguous = await ask(gateway, 'GET /rest/twice?select=first_id,nested(number)');
   expect(ambiguous).toMatch(/^300\n/);
   expect(ambiguous).toContain('"code":"PGRST201"');
-  expect(ambiguous).toContain("Try changing 'nested' to one of the following: nested!first_id, nested!second_id.");
+  expect(ambiguous).toContain("Try changing 'nested' to one of the following: 'nested!first_id', 'nested!second_id'.");
   expect((await client().from('twice').select('nested!second_id(number)')).data).toEqual([{ nested: [{ number: 3 }] }]);
 });
 

@@ -24,13 +24,8 @@ function describe(facts: ReadFaultFacts): string {
       return `"${shorten(facts.column)}" is not a column of ${facts.relation}; the columns are ${facts.columns.slice(0, 50).join(', ')}.`;
     case 'missing-operator':
       return `"${facts.operand}" is ${facts.type}, which has no "${facts.operator}".`;
-    case 'no-relationship': {
-      const { outer, name, hint, related } = facts;
-      const wanted = `"${shorten(name)}${hint === null ? '' : `!${shorten(hint)}`}"`;
-      const known =
-        related.length === 0 ? 'it has no related tables' : `it is related with ${related.slice(0, 20).join(', ')}`;
-      return `${outer} is not related with ${wanted} here; ${known}.`;
-    }
+    case 'no-relationship':
+      return describeMissing(facts);
     case 'several-relationships': {
       const { outer, name, found, choices } = facts;
       const ways = found.map(({ description }) => description).join('; ');
@@ -40,10 +35,29 @@ function describe(facts: ReadFaultFacts): string {
     case 'spread-aggregates':
       return 'aggregates are not available; a function of the database can return them.';
     case 'order-by-many':
-      return `a row can have several rows of ${facts.relation} (${facts.description}), which give no order.`;
+      return `a row of ${facts.outer} can have several rows of ${facts.relation}, which give no order.`;
     case 'unselected-relation':
-      return `"${shorten(facts.path)}" is not a related table that "select" names.`;
+      return describeUnselected(facts);
+    case 'unknown-type':
+      return `"${facts.type.slice(0, 60)}" is not a type to cast to; the types are ${facts.types.join(', ')}.`;
+    case 'negative-limit':
+      return 'a number from 0 on is expected.';
   }
+}
+
+type FactsOf<Kind extends ReadFaultFacts['kind']> = Extract<ReadFaultFacts, { readonly kind: Kind }>;
+
+function describeMissing({ outer, name, hint, related }: FactsOf<'no-relationship'>): string {
+  const wanted = `"${shorten(name)}${hint === null ? '' : `!${shorten(hint)}`}"`;
+  const known =
+    related.length === 0 ? 'it has no related tables' : `it is related with ${related.slice(0, 20).join(', ')}`;
+  return `${outer} is not related with ${wanted} here; ${known}.`;
+}
+
+function describeUnselected({ relation, alias }: FactsOf<'unselected-relation'>): string {
+  return alias === null
+    ? `"${shorten(relation)}" is not a related table that "select" names.`
+    : `"${shorten(relation)}" has the name "${alias}" in "select"; write that.`;
 }
 
 /**

@@ -193,7 +193,7 @@ describe('groups of conditions', () => {
 
 describe('refused', () => {
   const related =
-    'book is related with "author" in several ways: book with one author by book_author_id_fkey(author_id); book with one author by book_editor_id_fkey(editor_id). Write one of author!book_author_id_fkey, author!book_editor_id_fkey.';
+    'book is related with "author" in several ways: book_author_id_fkey using book(author_id) and author(id); book_editor_id_fkey using book(editor_id) and author(id). Write one of author!book_author_id_fkey, author!book_editor_id_fkey.';
   const columns = 'id, title, authorId, editorId, price, pages, data, printedAt';
 
   test.each<[string, string, number | undefined, string]>([
@@ -239,7 +239,7 @@ describe('refused', () => {
       'book?select=id,x:id::nothing',
       'select',
       undefined,
-      '"nothing" is not a type to cast to; the types are bool, boolean, bytea, char, date, float4, float8, inet, int, int2, int4, int8, integer, interval, json, jsonb, numeric, real, smallint, bigint, text, time, timestamp, timestamptz, timetz, uuid, varchar, double precision.',
+      '"nothing" is not a type to cast to; the types are bit, bool, boolean, bytea, char, cidr, date, daterange, float4, float8, inet, int, int2, int4, int4range, int8, int8range, integer, interval, json, jsonb, macaddr, money, name, numeric, numrange, oid, real, smallint, bigint, text, time, timestamp, timestamptz, timetz, tsquery, tsrange, tstzrange, tsvector, uuid, varbit, varchar, character varying, double precision, time with time zone, time without time zone, timestamp with time zone, timestamp without time zone.',
     ],
   ])('%s', async (target, parameter, position, reason) => {
     expect(await get(target)).toEqual([

@@ -1,7 +1,7 @@
 import {
   computedOf,
   emptyLevel,
-  type Filter,
+  filteredNames,
   hasAggregate,
   type Level,
   type LevelSql,
@@ -119,7 +119,7 @@ export function countedRowsSql(read: Read): SqlText {
     writeWhere(rows, where);
     return rows.append(group);
   }
-  const named = new Set(columnsOf(level.filters));
+  const named = filteredNames(level.filters);
   const items = read.query.items.filter(
     (item) => item.kind === 'relation' && (item.join === 'inner' || named.has(item.alias)),
   );
@@ -147,8 +147,4 @@ export function writtenRowSql(
 
 function outerLevel({ query }: Read): Level {
   return query.levels.get('') ?? emptyLevel;
-}
-
-function columnsOf(filters: readonly Filter[]): readonly string[] {
-  return filters.flatMap((filter) => (filter.kind === 'group' ? columnsOf(filter.members) : [filter.field.column]));
 }

@@ -4,13 +4,12 @@ import {
   emptyLevel,
   findMissingArgument,
   pageOf,
-  parseQueryString,
-  parseReadQuery,
   sql,
   SqlText,
   text,
   writePage,
 } from '@pgway/core/internal';
+import { parseRequestQuery } from '../request-query.ts';
 import { isDatabaseError, ofRequest } from '../database-error.ts';
 import { valuesAs } from '../media.ts';
 import { postgrestProblem, syntaxProblem } from '../postgrest-problem.ts';
@@ -93,7 +92,7 @@ function buildRows(request: TargetRequest, target: FunctionTarget, call: SqlText
   const { media } = request;
   const isRow = target.result === 'row';
   const model = readModelOf(target);
-  const query = withRange(parseReadQuery(parseQueryString(request.query), argumentTest(target)), request.range);
+  const query = withRange(parseRequestQuery(request.query, argumentTest(target)), request.range);
   const shown: TargetRequest =
     isRow && media.shape === 'array' ? { ...request, media: { ...media, shape: 'object' } } : request;
   return finishRead(shown, {
@@ -224,10 +223,7 @@ interface ValuePage {
  * @throws Problem PGRST100 for filters and anything else that needs columns or rows
  */
 function readPage(request: TargetRequest, target: FunctionTarget): ValuePage {
-  const { items, levels } = withRange(
-    parseReadQuery(parseQueryString(request.query), argumentTest(target)),
-    request.range,
-  );
+  const { items, levels } = withRange(parseRequestQuery(request.query, argumentTest(target)), request.range);
   const { filters, order, limit, offset } = levels.get('') ?? emptyLevel;
   const isSet = target.result === 'values';
   const needsColumns =

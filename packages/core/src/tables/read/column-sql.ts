@@ -1,19 +1,26 @@
 import { type Operand, writeOperand } from '../parts/condition.ts';
 import { quoteIdentifier } from '../../catalog/quote.ts';
 import { SqlText } from '../parts/sql-text.ts';
-import { syntaxFault } from './read-fault.ts';
+import { ReadFault } from './read-fault.ts';
 import { type Aliased, fieldValue } from './filter-sql.ts';
 import type { Field, SelectedColumn } from './query.ts';
 import { findColumn } from './relation.ts';
 import type { RelationColumn } from './representations.ts';
 
-/** The types that a request can cast to. */
-const castTypes: ReadonlySet<string> = new Set(
-  (
-    'bool boolean bytea char date float4 float8 inet int int2 int4 int8 integer interval json jsonb numeric real smallint bigint ' +
-    'text time timestamp timestamptz timetz uuid varchar'
+/** The types that a request can cast to. None of them reads the catalog. */
+const castTypes: ReadonlySet<string> = new Set([
+  ...(
+    'bit bool boolean bytea char cidr date daterange float4 float8 inet int int2 int4 int4range int8 int8range integer interval json jsonb ' +
+    'macaddr money name numeric numrange oid real smallint bigint text time timestamp timestamptz timetz tsquery tsrange tstzrange tsvector ' +
+    'uuid varbit varchar'
   ).split(' '),
-).add('double precision');
+  'character varying',
+  'double precision',
+  'time with time zone',
+  'time without time zone',
+  'timestamp with time zone',
+  'timestamp without time zone',
+]);
 
 /** How a selected value is written in a response: as that of a column, as JSON, or as text. */
 export type ValueForm = RelationColumn | 'json' | 'text';
@@ -78,15 +85,16 @@ function isJson(aliased: Aliased, { field, cast }: Pick<SelectedColumn, 'field' 
   );
 }
 
-/** Returns the cast to a type of the client. */
+/**
+ * Returns the cast to a type of the client.
+ * @throws ReadFault for an unknown type
+ */
 export function castSql(cast: string): string {
-  const isArray = cast.endsWith('[]');
-  const type = (isArray ? cast.slice(0, -2) : cast).trim();
+  // `_int4` is the name that PostgreSQL has for `int4[]`.
+  const isArray = cast.endsWith('[]') || cast.startsWith('_');
+  const type = cast.replace(/^_|\[\]$/, '').trim();
   if (!castTypes.has(type)) {
-    throw syntaxFault(
-      'select',
-      `"${cast.slice(0, 60)}" is not a type to cast to; the types are ${[...castTypes].join(', ')}`,
-    );
+    throw new ReadFault({ kind: 'unknown-type', parameter: 'select', type: cast, types: [...castTypes] });
   }
   const builtin = standardNames[type] ?? type;
   return `::pg_catalog.${quoteIdentifier(builtin)}${isArray ? '[]' : ''}`;
@@ -101,5 +109,10 @@ const standardNames: Readonly<Record<string, string>> = {
   real: 'float4',
   smallint: 'int2',
   bigint: 'int8',
+  'character varying': 'varchar',
   'double precision': 'float8',
+  'time with time zone': 'timetz',
+  'time without time zone': 'time',
+  'timestamp with time zone': 'timestamptz',
+  'timestamp without time zone': 'timestamp',
 };

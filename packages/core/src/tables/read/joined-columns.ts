@@ -1,5 +1,6 @@
 import { type Operand, writeOperand } from '../parts/condition.ts';
-import type { SqlText } from '../parts/sql-text.ts';
+import { quoteIdentifier } from '../../catalog/quote.ts';
+import { sql, type SqlText, text } from '../parts/sql-text.ts';
 import { syntaxFault } from './read-fault.ts';
 import type { ValueForm } from './column-sql.ts';
 import { type Field, isSameField, type SelectedRelation, type SelectItem } from './query.ts';
@@ -10,8 +11,10 @@ export interface Joined {
   readonly joins: SqlText[];
   /** The SQL of related rows by their name, NULL for none. */
   readonly related: Map<string, string>;
-  /** Whether the rows are grouped by the columns that are not aggregates. */
+  /** Whether the rows are grouped by the columns that are not aggregates, here or in an outer relation. */
   readonly isGrouped: boolean;
+  /** The names that filters of the rows compare. */
+  readonly filtered: ReadonlySet<string>;
 }
 
 export interface JoinedColumn {
@@ -30,13 +33,15 @@ export type ColumnOrigin = Partial<Pick<JoinedColumn, 'field' | 'relation' | 'fo
 
 /**
  * Returns the position of a selected column; null for one that is not selected.
- * @param relation the name of the spread relation that has it; null: the relation itself
+ * @param relation the name of the spread relation that has it, by its field or its name in the result; null: the relation itself
  */
 export function positionOf(columns: readonly JoinedColumn[], relation: string | null, field: Field): Operand | null {
-  const position = columns.findIndex(
-    (column) => column.relation === relation && column.field !== null && isSameField(column.field, field),
-  );
-  return position === -1 ? null : { sql: String(position + 1) };
+  const isNamed = relation !== null && field.path.length === 0;
+  const own = columns.filter((column) => column.relation === relation && column.field !== null);
+  const found =
+    own.find((column) => isSameField(column.field!, field)) ??
+    (isNamed ? own.find(({ name }) => name === field.column) : undefined);
+  return found === undefined ? null : { sql: String(columns.indexOf(found) + 1) };
 }
 
 /** Returns the field that is selected with a name; null for none. */
@@ -44,6 +49,24 @@ export function fieldNamed(items: readonly SelectItem[], name: string): Field | 
   const found = items.find((item) => item.kind === 'column' && item.name === name);
   if (found?.kind === 'column') return found.field;
   return items.some(({ kind }) => kind === 'all') ? { column: name, path: [] } : null;
+}
+
+/** Returns the name of a column that tells whether there are related rows, if a filter asks for it; null: none does. */
+export function markerOf({ filtered }: Joined, { alias }: SelectedRelation, names: readonly string[]): string | null {
+  if (!filtered.has(alias)) return null;
+  let marker = 'found';
+  while (names.includes(marker)) marker += '_';
+  return marker;
+}
+
+/** Returns rows with the column that tells whether there are any. */
+export function markedRows(rows: SqlText, marker: string | null): SqlText {
+  return marker === null ? rows : sql`select "row".*, true as ${text(quoteIdentifier(marker))} from (${rows}) "row"`;
+}
+
+/** Whether a relation has no columns, nor those within it: it is a condition only. */
+export function isEmptyRelation({ items }: SelectedRelation): boolean {
+  return items.every((item) => item.kind === 'relation' && isEmptyRelation(item));
 }
 
 /** @param ifNone the text without columns */

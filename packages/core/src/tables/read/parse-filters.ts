@@ -37,7 +37,7 @@ export function parseCondition(parameter: string, field: Field, text: string): F
 export function parseGroup(parameter: string, operator: 'and' | 'or', negated: boolean, text: string): FilterGroup {
   const scanner = new Scanner(parameter, text);
   const members = parseMembers(scanner, 1);
-  if (!scanner.isAtEnd) throw scanner.problem('the end is expected');
+  scanner.finish('the end');
   return { kind: 'group', operator, negated, members };
 }
 
@@ -77,19 +77,22 @@ function parseMembers(scanner: Scanner, depth: number): readonly Filter[] {
   if (depth > maxGroupDepth) throw scanner.problem(`groups are nested deeper than ${maxGroupDepth} levels`);
   scanner.require('(');
   const members: Filter[] = [];
-  do members.push(parseMember(scanner, depth));
-  while (scanner.accept(','));
+  do {
+    members.push(parseMember(scanner, depth));
+    scanner.match(blanks);
+  } while (scanner.accept(','));
   scanner.require(')');
-  scanner.match(blanks);
   return members;
 }
 
 function parseMember(scanner: Scanner, depth: number): Filter {
   scanner.match(blanks);
-  const prefix = scanner.match(/(?:not\.)?(?:and|or)(?=\()/y);
+  const prefix = scanner.match(/(?:not\.)?(?:and|or)(?= *\()/y);
   if (prefix !== '') {
+    scanner.match(blanks);
     const operator = prefix.endsWith('and') ? 'and' : 'or';
     const negated = prefix.startsWith('not.');
+    scanner.match(blanks);
     return { kind: 'group', operator, negated, members: parseMembers(scanner, depth + 1) };
   }
   const field = scanner.field();
@@ -133,7 +136,6 @@ function unknownOperator(parameter: string, name: string): ReadFault {
 
 const blanks = / */y;
 const rest = /[^]*/y;
-const listElement = /[^,()"]+/y;
 const plainValue = /[^,()]*/y;
 /** An array, range or JSON value with its brackets, in which commas stand. */
 const bracketedValue =
@@ -141,9 +143,10 @@ const bracketedValue =
 
 function parseList(scanner: Scanner): readonly string[] {
   scanner.require('(');
+  scanner.match(blanks);
   const values: string[] = [];
   if (scanner.accept(')')) return values;
-  do values.push(scanner.sees('"') ? scanner.quoted() : scanner.match(listElement));
+  do values.push(scanner.element());
   while (scanner.accept(','));
   scanner.require(')');
   return values;

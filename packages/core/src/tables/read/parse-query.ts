@@ -1,4 +1,4 @@
-import { type ReadFault, syntaxFault } from './read-fault.ts';
+import { ReadFault, syntaxFault } from './read-fault.ts';
 import { parseCondition, parseGroup, parseOrder } from './parse-filters.ts';
 import { parseSelect } from './parse-select.ts';
 import { emptyLevel, type Field, type Filter, type Level, type ReadQuery } from './query.ts';
@@ -96,10 +96,11 @@ function readParameter(level: MutableLevel, { parameter, purpose, negated, field
       level.order.push(...parseOrder(parameter, text));
       return;
     case 'limit':
-      level.limit = parseCount(parameter, text);
+      level.limit = parseLimit(parameter, text);
       return;
     case 'offset':
-      level.offset = parseCount(parameter, text);
+      // As in PostgREST, a negative offset is none.
+      level.offset = Math.max(0, parseInteger(parameter, text));
       return;
     case 'and':
     case 'or':
@@ -115,7 +116,14 @@ function countConditions(filters: readonly Filter[]): number {
   return filters.reduce((sum, filter) => sum + (filter.kind === 'group' ? countConditions(filter.members) : 1), 0);
 }
 
-function parseCount(parameter: string, text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
+/** @throws ReadFault for a negative one */
+function parseLimit(parameter: string, text: string): number {
+  const limit = parseInteger(parameter, text);
+  if (limit >= 0) return limit;
+  throw new ReadFault({ kind: 'negative-limit', parameter });
+}
+
+function parseInteger(parameter: string, text: string): number {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text);
   throw syntaxFault(parameter, 'a number from 0 on is expected');
 }

@@ -22,7 +22,7 @@ const maxNameBytes = 63;
 export function parseSelect(text: string): readonly SelectItem[] {
   const scanner = new Scanner('select', text);
   const items = scanner.isAtEnd ? [] : new SelectParser(scanner).items(0);
-  if (!scanner.isAtEnd) throw scanner.problem('"," is expected');
+  scanner.finish('","');
   return items;
 }
 

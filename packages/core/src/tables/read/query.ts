@@ -141,6 +141,17 @@ export interface ReadQuery {
   readonly levels: ReadonlyMap<string, Level>;
 }
 
+/** Returns the names of columns and relations that filters compare. */
+export function filteredNames(filters: readonly Filter[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  const add = (filter: Filter): void => {
+    if (filter.kind === 'group') filter.members.forEach(add);
+    else names.add(filter.field.column);
+  };
+  filters.forEach(add);
+  return names;
+}
+
 export function isSameField(left: Field, right: Field): boolean {
   if (left.column !== right.column || left.path.length !== right.path.length) return false;
   return left.path.every(

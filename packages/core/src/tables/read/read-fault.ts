@@ -6,7 +6,6 @@ export interface PossibleRelationship {
   /** The name of the related relation. */
   readonly target: string;
   readonly description: string;
-  readonly hints: readonly string[];
 }
 
 /** The parameter of the query string with the mistake, and the place in its text. */
@@ -34,6 +33,7 @@ export type ReadFaultFacts =
     })
   | (Place & {
       readonly kind: 'no-relationship';
+      readonly schema: string;
       readonly outer: string;
       readonly name: string;
       readonly hint: string | null;
@@ -53,9 +53,12 @@ export type ReadFaultFacts =
   /** Aggregates of a spread relation that can have several rows. */
   | (Place & { readonly kind: 'spread-aggregates'; readonly relation: string })
   /** An order by a related relation that can have several rows. */
-  | (Place & { readonly kind: 'order-by-many'; readonly relation: string; readonly description: string })
-  /** A condition, order or page of a relation that is not selected. */
-  | (Place & { readonly kind: 'unselected-relation'; readonly path: string });
+  | (Place & { readonly kind: 'order-by-many'; readonly outer: string; readonly relation: string })
+  /** A condition, order or page of a relation that is not selected, or selected by an alias only. */
+  | (Place & { readonly kind: 'unselected-relation'; readonly relation: string; readonly alias: string | null })
+  /** A cast to a type that requests cannot cast to. */
+  | (Place & { readonly kind: 'unknown-type'; readonly type: string; readonly types: readonly string[] })
+  | (Place & { readonly kind: 'negative-limit' });
 
 /** A mistake in what a request says of the rows to read. */
 export class ReadFault extends Error {

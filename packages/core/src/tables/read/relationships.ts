@@ -1,8 +1,7 @@
 import type { TextTable } from '../../postgres/port.ts';
 import { groupBy } from '../../endpoints/group-by.ts';
 import { parseJsonObject, readArray, readBoolean, readText } from '../../catalog/json-object.ts';
-import { type PossibleRelationship, ReadFault } from './read-fault.ts';
-import type { SelectedRelation } from './query.ts';
+import type { PossibleRelationship } from './read-fault.ts';
 import { type Relation, relationKey } from './relation.ts';
 import { qualifiedName, type RowFunction } from './row-function.ts';
 import { type Representation, representedColumn } from './representations.ts';
@@ -62,6 +61,12 @@ export interface Relationship {
   readonly ownNames: ReadonlySet<string>;
   /** The names that a hint can have. */
   readonly hints: ReadonlySet<string>;
+  /** Names that mean it if no other relationship has them. */
+  readonly lesserNames: ReadonlySet<string>;
+  /** The only column that the foreign key references: a hint, too, if no relationship has it among its own. Null: none. */
+  readonly referencedColumn: string | null;
+  /** Whether a request selects it by a hint only: another junction connects the same rows. */
+  readonly needsHint: boolean;
   /** For messages. */
   readonly description: string;
 }
@@ -111,15 +116,15 @@ export function createReadModel(
     add(link.from.relation, toOne(link));
     add(link.to.relation, fromTarget(link));
   }
-  // A view is a junction only in place of its table.
-  const inKeys = links.filter(
-    ({ base, from }) =>
-      base.inPrimaryKey && !(from.isView && byKey.has(relationKey({ schema: base.schema, name: base.table }))),
-  );
+  const inKeys = links.filter(({ base }) => base.inPrimaryKey);
   for (const siblings of groupBy(inKeys, ({ from }) => from.relation).values()) {
+    const [{ base, from }] = siblings as [Link, ...Link[]];
+    // A view of a readable junction would make plain requests ambiguous.
+    const needsHint = from.isView && byKey.has(relationKey({ schema: base.schema, name: base.table }));
     const pairs = siblings.flatMap((left) => siblings.map((right) => [left, right] as const));
     for (const [left, right] of pairs) {
-      if (connectsRows(left, right)) add(left.to.relation, throughJunction(left, right));
+      if (!connectsRows(left, right) || (needsHint && isSelf(left, right))) continue;
+      add(left.to.relation, throughJunction(left, right, needsHint));
     }
   }
   return {
@@ -148,7 +153,7 @@ function addRowFunctions(
     // The schema of the relation has the function.
     if (outer === undefined || outer.schema !== called.schema) continue;
     const target = called.target === null ? undefined : byRowType.get(called.target);
-    if (target !== undefined) add(outer, byFunction(outer, target, called));
+    if (target !== undefined) add(outer, byFunction(target, called));
     if (called.column === null) continue;
     const named = computed.get(relationKey(outer)) ?? new Map<string, RowFunction>();
     computed.set(relationKey(outer), named.set(called.name, called));
@@ -156,7 +161,7 @@ function addRowFunctions(
   return computed;
 }
 
-function byFunction(outer: Relation, target: Relation, called: RowFunction): Relationship {
+function byFunction(target: Relation, called: RowFunction): Relationship {
   return {
     cardinality: called.isOne ? 'one' : 'many',
     kind: called.isOne ? 'many-to-one' : 'one-to-many',
@@ -168,7 +173,10 @@ function byFunction(outer: Relation, target: Relation, called: RowFunction): Rel
     hasTargetName: false,
     ownNames: new Set([called.name]),
     hints: new Set(),
-    description: `${outer.name} with ${called.isOne ? 'one' : 'many'} ${target.name} by the function ${called.name}`,
+    lesserNames: new Set(),
+    referencedColumn: null,
+    needsHint: false,
+    description: `the function ${called.name}`,
   };
 }
 
@@ -256,6 +264,14 @@ function isSelfThroughView({ base, from, to }: Link): boolean {
   return base.schema === base.targetSchema && base.table === base.targetTable && from.relation !== to.relation;
 }
 
+function referencedColumn({ to: { columns } }: Link): string | null {
+  return columns.length === 1 ? columns[0]! : null;
+}
+
+function columnsText({ relation, columns }: End): string {
+  return `${relation.name}(${columns.join(', ')})`;
+}
+
 function toOne(link: Link): Relationship {
   const { base, from, to } = link;
   const names = namesOf(link);
@@ -273,12 +289,16 @@ function toOne(link: Link): Relationship {
     ownNames: to.isView ? new Set() : names,
     // Within one table, the hint selects the other direction.
     hints: from.relation === to.relation ? new Set() : hints,
-    description: `${from.relation.name} with one ${to.relation.name} by ${base.name}(${from.columns.join(', ')})`,
+    lesserNames: to.isView && from.relation === to.relation ? names : new Set(),
+    referencedColumn: from.relation === to.relation ? null : referencedColumn(link),
+    needsHint: false,
+    description: `${base.name} using ${columnsText(from)} and ${columnsText(to)}`,
   };
 }
 
 function fromTarget(link: Link): Relationship {
   const { base, from, to } = link;
+  const referenced = from.relation === to.relation ? null : referencedColumn(link);
   return {
     cardinality: base.unique ? 'one' : 'many',
     kind: base.unique ? 'one-to-one' : 'one-to-many',
@@ -290,14 +310,22 @@ function fromTarget(link: Link): Relationship {
     hasTargetName: true,
     ownNames: new Set(from.relation === to.relation || from.isView ? [] : [base.name]),
     hints: isSelfThroughView(link) ? new Set([base.name]) : hintsOf(link),
-    description: `${to.relation.name} with ${base.unique ? 'one' : 'many'} ${from.relation.name} by ${base.name}(${from.columns.join(', ')})`,
+    // A column of the outer row names the only row that references it.
+    lesserNames: new Set(base.unique && !from.isView && referenced !== null ? [referenced] : []),
+    referencedColumn: referenced,
+    needsHint: false,
+    description: `${base.name} using ${columnsText(to)} and ${columnsText(from)}`,
   };
 }
 
-function throughJunction(outer: Link, inner: Link): Relationship {
+/** Whether a junction connects the rows of one table. */
+function isSelf({ base: outer }: Link, { base: inner }: Link): boolean {
+  return outer.targetSchema === inner.targetSchema && outer.targetTable === inner.targetTable;
+}
+
+function throughJunction(outer: Link, inner: Link, needsHint: boolean): Relationship {
   const junction = outer.from.relation;
-  const isSelf =
-    outer.base.targetSchema === inner.base.targetSchema && outer.base.targetTable === inner.base.targetTable;
+  const keys = needsHint ? [] : [outer.base.name, inner.base.name];
   return {
     cardinality: 'many',
     kind: 'many-to-many',
@@ -309,92 +337,19 @@ function throughJunction(outer: Link, inner: Link): Relationship {
     hasTargetName: true,
     ownNames: new Set(),
     // Within one table, the foreign key of the outer row selects the direction.
-    hints: new Set(isSelf ? namesOf(outer) : [junction.name, outer.base.name, inner.base.name]),
-    description: `${outer.to.relation.name} with many ${inner.to.relation.name} by ${junction.name}, from ${outer.base.name}`,
+    hints: new Set(isSelf(outer, inner) ? namesOf(outer) : [junction.name, ...keys]),
+    lesserNames: new Set(),
+    referencedColumn: null,
+    needsHint,
+    description: `${junction.name} using ${keyText(outer)} and ${keyText(inner)}`,
   };
+}
+
+function keyText({ base: { name }, from: { columns } }: Link): string {
+  return `${name}(${columns.join(', ')})`;
 }
 
 /** Returns the functions of a row of a relation that have a value. */
 export function computedOf({ computed }: ReadModel, relation: Relation): ReadonlyMap<string, RowFunction> | undefined {
   return computed.get(relationKey(relation));
-}
-
-/** Whether a request can mean a relationship by the name. */
-export function hasRelationship(model: ReadModel, outer: Relation, name: string): boolean {
-  const known = model.relationships.get(relationKey(outer)) ?? [];
-  return known.some((relationship) => isNamed(relationship, outer, name));
-}
-
-function isNamed({ target, hasTargetName, ownNames }: Relationship, outer: Relation, name: string): boolean {
-  return (hasTargetName && target.name === name && target.schema === outer.schema) || ownNames.has(name);
-}
-
-/** How a request names a relationship. */
-type RelationshipName = Pick<SelectedRelation, 'name' | 'hint' | 'position'>;
-
-/**
- * Returns the relationship that a request means.
- * @throws ReadFault for none and for several
- */
-export function findRelationship(
-  { relationships }: ReadModel,
-  outer: Relation,
-  wanted: RelationshipName,
-  parameter = 'select',
-): Relationship {
-  const { name, hint } = wanted;
-  const known = relationships.get(relationKey(outer)) ?? [];
-  const named = known.filter((relationship) => isNamed(relationship, outer, name));
-  const computed = named.find(({ computedBy }) => computedBy !== null);
-  // A function replaces the relationships of its name.
-  if (computed !== undefined && hint === null) return computed;
-  const found = hint === null ? preferOwnNames(named, name) : named.filter(({ hints }) => hints.has(hint));
-  if (found.length === 1) return found[0]!;
-  throw found.length === 0
-    ? noRelationship(outer, wanted, known, parameter)
-    : ambiguous(outer, wanted, found, parameter);
-}
-
-/** The name of a table wins over that of a foreign key or column. */
-function preferOwnNames(named: readonly Relationship[], name: string): readonly Relationship[] {
-  const byTarget = named.filter(({ target }) => target.name === name);
-  return byTarget.length > 0 ? byTarget : named;
-}
-
-function noRelationship(
-  outer: Relation,
-  { name, hint, position }: RelationshipName,
-  known: readonly Relationship[],
-  parameter: string,
-): ReadFault {
-  const related = [...new Set(known.map(({ target }) => target.name))];
-  return new ReadFault({ kind: 'no-relationship', parameter, position, outer: outer.name, name, hint, related });
-}
-
-function ambiguous(
-  outer: Relation,
-  { name, position }: RelationshipName,
-  found: readonly Relationship[],
-  parameter: string,
-): ReadFault {
-  return new ReadFault({
-    kind: 'several-relationships',
-    parameter,
-    position,
-    outer: outer.name,
-    name,
-    found: found.map(({ kind, target, description, hints }) => ({
-      kind,
-      target: target.name,
-      description,
-      hints: [...hints],
-    })),
-    choices: found.flatMap((each) => distinctHint(each, found)).map((hint) => `${name}!${hint}`),
-  });
-}
-
-/** A hint that no other relationship has, if there is one. */
-function distinctHint({ hints }: Relationship, found: readonly Relationship[]): readonly string[] {
-  const distinct = [...hints].filter((hint) => found.filter((other) => other.hints.has(hint)).length === 1);
-  return [...distinct, ...hints].slice(0, 1);
 }

@@ -70,7 +70,13 @@ export class Scanner {
   quoted(): string {
     const text = this.match(quotedText);
     if (text === '') throw this.problem('text in double quotes is expected');
-    return text.slice(1, -1).replaceAll(/\\(.)/gsu, '$1');
+    return unquote(text);
+  }
+
+  /** Reads an element of a list: text in double quotes, or text up to a comma or parenthesis. */
+  element(): string {
+    const quoted = this.match(quotedElement);
+    return quoted === '' ? this.match(plainElement) : unquote(quoted);
   }
 
   /** Reads a column with its JSON path: `data->tags->>0`. */
@@ -85,9 +91,25 @@ export class Scanner {
       const gives = this.accept('->>') ? 'text' : 'json';
       if (gives === 'json') this.require('->');
       if (steps.length === maxPathSteps) throw this.problem(`a JSON path has more than ${maxPathSteps} steps`);
-      steps.push({ gives, key: this.name() });
+      steps.push({ gives, key: this.#key() });
     }
     return steps;
+  }
+
+  #key(): string {
+    const key = this.sees('"') ? this.quoted() : this.match(plainKey).trim();
+    if (key === '') throw this.problem('a key is expected');
+    if (/^-(?!\d+$)/.test(key)) throw this.problem('a number is expected after "-"');
+    return key;
+  }
+
+  /**
+   * Requires the end of the text. Parentheses and apostrophes that are too many have no effect, as in PostgREST.
+   * @throws ReadFault
+   */
+  finish(expected: string): void {
+    this.match(superfluous);
+    if (!this.isAtEnd) throw this.problem(`${expected} is expected`);
   }
 
   problem(reason: string): ReadFault {
@@ -98,3 +120,13 @@ export class Scanner {
 /** A hyphen is part of a name unless it begins an arrow. */
 const plainName = /(?:[^\s,():!."\->]|-(?!>)|[ ](?=[^\s,():!."\->]))+/uy;
 const quotedText = /"(?:[^"\\]|\\.)*"/suy;
+/** A key of a JSON path has more characters than a name. */
+const plainKey = /(?:[^\s,():."\->]|-(?!>)|[ ](?=[^\s,():."\->]))+/uy;
+/** The end of an element follows. */
+const quotedElement = /"(?:[^"\\]|\\.)*"(?=[,)])/suy;
+const plainElement = /[^,)]*/uy;
+const superfluous = /[)']*/y;
+
+function unquote(text: string): string {
+  return text.slice(1, -1).replaceAll(/\\(.)/gsu, '$1');
+}

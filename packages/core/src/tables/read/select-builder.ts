@@ -18,16 +18,21 @@ import {
   type ColumnOrigin,
   fieldNamed,
   findRelation,
+  isEmptyRelation,
   type Joined,
+  markedRows,
+  markerOf,
   positionOf,
   requireDistinct,
   writeColumns,
 } from './joined-columns.ts';
 import { type Aliased, conditionsOf, orderedField } from './filter-sql.ts';
+import { findRelationship, hasRelationship } from './find-relationship.ts';
 import { equalColumns, joinSql, relatedSql, tableSql } from './join-sql.ts';
 import {
   emptyLevel,
   type Field,
+  filteredNames,
   type Level,
   type OrderTerm,
   type ReadQuery,
@@ -36,8 +41,9 @@ import {
 } from './query.ts';
 import { pageOf } from './page-sql.ts';
 import { bytesOf, emptyRowJson, listOfRows, listSql, rowJson, withinListLimit } from './related-lists.ts';
-import { computedOf, findRelationship, type ReadModel, type Relationship } from './relationships.ts';
+import { computedOf, type ReadModel, type Relationship } from './relationships.ts';
 import { columnKey, type Relation } from './relation.ts';
+import { checkPaths, notSelected } from './unknown-paths.ts';
 
 export interface ReadLimits {
   /** Rows of the outer relation, and of each list of related rows. */
@@ -57,6 +63,8 @@ export interface Read {
   /** The quoted name of a CTE with the rows of the relation; absent: its table. */
   readonly source?: string;
 }
+
+const someRows = 'pg_catalog.count(*) operator(pg_catalog.>) 0';
 
 /** Related rows in one request. */
 const maxRelations = 30;
@@ -82,6 +90,14 @@ export interface LevelSql {
 interface LevelInput {
   readonly items: readonly SelectItem[];
   readonly level: Level;
+  readonly path: string;
+  /** Whether outer rows are grouped by the columns: json has no equality. */
+  readonly isGroupedOutside?: boolean;
+}
+
+interface SpreadInput {
+  readonly item: SelectedRelation;
+  readonly relationship: Relationship;
   readonly path: string;
 }
 
@@ -120,10 +136,12 @@ export class SelectBuilder {
   }
 
   /** @param source the relation in SQL; absent: the table with its alias */
-  level(aliased: Aliased, { items, level, path }: LevelInput, source: SqlText = tableSql(aliased)): LevelSql {
+  level(aliased: Aliased, input: LevelInput, source: SqlText = tableSql(aliased)): LevelSql {
+    const { items, level, path, isGroupedOutside = false } = input;
     const count = soleCount(aliased.relation, items);
-    const isGrouped = count !== null || hasAggregate(items);
-    const joined: Joined = { columns: [], joins: [], related: new Map(), isGrouped };
+    const isGrouped = count !== null || hasAggregate(items) || isGroupedOutside;
+    const filtered = filteredNames(level.filters);
+    const joined: Joined = { columns: [], joins: [], related: new Map(), isGrouped, filtered };
     if (count !== null) this.#addAggregate(joined, count.name, aggregateSql(aliased, count));
     else for (const item of items) this.#addItem(joined, aliased, item, path);
     // One row has no order.
@@ -203,7 +221,7 @@ export class SelectBuilder {
     const lateral = sql`lateral (${value}) ${text(alias)}`;
     joined.joins.push(joinSql(item, givesObject ? 'true' : `${alias}."value" is not null`, lateral));
     joined.related.set(name, `${alias}."value"`);
-    if (item.items.length === 0) return;
+    if (isEmptyRelation(item)) return;
     const list = `${alias}."value"`;
     const result = givesObject ? list : withinListLimit(`coalesce(${list}, '[]')`, bytesOf(list));
     const comparable = joined.isGrouped ? `(${result})::pg_catalog.jsonb` : result;
@@ -223,19 +241,24 @@ export class SelectBuilder {
   #relatedRows(
     outer: Aliased,
     relationship: Relationship,
-    { items, join }: Pick<SelectedRelation, 'items' | 'join'>,
+    {
+      items,
+      join,
+      isGroupedOutside = false,
+    }: Pick<SelectedRelation, 'items' | 'join'> & Pick<LevelInput, 'isGroupedOutside'>,
     path: string,
   ): Pick<LevelSql, 'names' | 'forms'> & { readonly rows: SqlText; readonly givesObject: boolean } {
     this.#usedPaths.add(path);
     const inner = this.aliased(relationship.target);
     const level = this.#query.levels.get(path) ?? emptyLevel;
-    const parts = this.level(inner, { items, level, path }, relatedSql(outer, relationship, inner));
+    const input = { items, level, path, isGroupedOutside };
+    const parts = this.level(inner, input, relatedSql(outer, relationship, inner));
     const { from, condition } = this.#link(relationship, outer, inner, parts.from);
     const isOne = relationship.cardinality === 'one';
     const isCount = soleCount(inner.relation, items) !== null;
     // Without groups, there is a row for no related rows, too.
     const isOneGroup = isCount || (hasAggregate(items) && parts.group.isEmpty);
-    const having = isOneGroup && join === 'inner' ? ' having pg_catalog.count(*) operator(pg_catalog.>) 0' : '';
+    const having = isOneGroup && join === 'inner' ? ` having ${someRows}` : '';
     const rows = text('select ');
     writeColumns(rows, parts.columns, 'null as "none"');
     rows.add(' from ').append(from).add(` where ${condition}`);
@@ -243,32 +266,23 @@ export class SelectBuilder {
     writeConditions(rows, parts.where, ' and ');
     rows.append(parts.group).add(having);
     writeOrder(rows, parts.order);
-    writePage(rows, isOne ? { limit: 1, offset: null } : pageOf(level, this.#limits.maxRows));
-    return {
-      rows,
-      names: parts.names,
-      forms: parts.forms,
-      givesObject: isOne,
-    };
+    const page = pageOf(level, this.#limits.maxRows);
+    writePage(rows, isOne ? { ...page, limit: 1 } : page);
+    return { rows, names: parts.names, forms: parts.forms, givesObject: isOne };
   }
 
   /** The columns of the related row become columns of the outer one, and its aggregates those of the outer rows. */
-  #spread(
-    joined: Joined,
-    outer: Aliased,
-    {
-      item,
-      relationship,
-      path,
-    }: { readonly item: SelectedRelation; readonly relationship: Relationship; readonly path: string },
-  ): void {
+  #spread(joined: Joined, outer: Aliased, { item, relationship, path }: SpreadInput): void {
     if (relationship.cardinality === 'many') return this.#spreadMany(joined, outer, { item, relationship, path });
     if (hasAggregate(item.items)) requireAggregates(this.#limits.allowAggregates);
     const { items, byName, counts } = spreadAggregates(item);
-    const { rows, names, forms } = this.#relatedRows(outer, relationship, { items, join: item.join }, path);
-    const alias = quoteIdentifier(`e${++this.#aliases}`);
-    joined.joins.push(joinSql(item, 'true', sql`lateral (${rows}) ${text(alias)}`));
+    const inner = { items, join: item.join, isGroupedOutside: joined.isGrouped };
+    const { rows, names, forms } = this.#relatedRows(outer, relationship, inner, path);
     requireDistinct(names, item);
+    const alias = quoteIdentifier(`e${++this.#aliases}`);
+    const marker = markerOf(joined, item, names);
+    if (marker !== null) joined.related.set(item.alias, `${alias}.${quoteIdentifier(marker)}`);
+    joined.joins.push(joinSql(item, 'true', sql`lateral (${markedRows(rows, marker)}) ${text(alias)}`));
     for (const [index, name] of names.entries()) {
       const value = `${alias}.${quoteIdentifier(name)}`;
       const aggregate = byName.get(name);
@@ -280,16 +294,9 @@ export class SelectBuilder {
   }
 
   /** The columns of related rows become lists of the outer one, which have the order of the rows. */
-  #spreadMany(
-    joined: Joined,
-    outer: Aliased,
-    {
-      item,
-      relationship,
-      path,
-    }: { readonly item: SelectedRelation; readonly relationship: Relationship; readonly path: string },
-  ): void {
+  #spreadMany(joined: Joined, outer: Aliased, { item, relationship, path }: SpreadInput): void {
     if (item.isAggregated === true || hasAggregate(item.items)) {
+      requireAggregates(this.#limits.allowAggregates);
       const { name: relation, position } = item;
       throw new ReadFault({ kind: 'spread-aggregates', parameter: 'select', position, relation });
     }
@@ -297,8 +304,13 @@ export class SelectBuilder {
     requireDistinct(names, item);
     const alias = quoteIdentifier(`e${++this.#aliases}`);
     const lists = names.map(quoteIdentifier).map((name) => `${listSql(`"row".${name}`, item)} as ${name}`);
+    const marker = markerOf(joined, item, names);
+    if (marker !== null) {
+      joined.related.set(item.alias, `${alias}.${quoteIdentifier(marker)}`);
+      lists.push(`case when ${someRows} then true end as ${quoteIdentifier(marker)}`);
+    }
     const list = text(lists.length === 0 ? 'pg_catalog.count(*) as "none"' : lists.join(', '));
-    const having = text(item.join === 'inner' ? ' having pg_catalog.count(*) operator(pg_catalog.>) 0' : '');
+    const having = text(item.join === 'inner' ? ` having ${someRows}` : '');
     joined.joins.push(
       joinSql(item, 'true', sql`lateral (select ${list} from (${rows}) "row"${having}) ${text(alias)}`),
     );
@@ -356,10 +368,13 @@ export class SelectBuilder {
     const position = joined.isGrouped ? positionOf(joined.columns, relation, field) : null;
     if (position !== null) return position;
     const selected = this.#selectedRelation(path, relation);
+    if (selected === null && !hasRelationship(this.#model, outer.relation, relation)) {
+      throw notSelected(parameter, relation);
+    }
     const relationship = this.#findRelationship(outer, selected ?? { name: relation, hint: null }, parameter);
     if (relationship.cardinality === 'many') {
-      const { description } = relationship;
-      throw new ReadFault({ kind: 'order-by-many', parameter, position: field.position, relation, description });
+      const { position } = field;
+      throw new ReadFault({ kind: 'order-by-many', parameter, position, outer: outer.relation.name, relation });
     }
     const inner = this.aliased(relationship.target);
     const alias = quoteIdentifier(`e${++this.#aliases}`);
@@ -378,14 +393,8 @@ export class SelectBuilder {
     return findRelation(items, name);
   }
 
-  /**
-   * Refuses filters of relations that are not selected: they would have no effect.
-   * @throws ReadFault
-   */
+  /** @throws ReadFault for filters, orders and pages of relations that are not selected */
   checkPaths(): void {
-    for (const path of this.#query.levels.keys()) {
-      if (this.#usedPaths.has(path)) continue;
-      throw new ReadFault({ kind: 'unselected-relation', parameter: path, path });
-    }
+    checkPaths(this.#query.levels.keys(), this.#usedPaths, this.#query.items);
   }
 }
