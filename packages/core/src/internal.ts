@@ -27,6 +27,7 @@ export { groupBy } from './endpoints/group-by.ts';
 export { buildCall, findMissingArgument } from './endpoints/statement.ts';
 export { negotiatesLargeNumbers, withLargeNumberTexts } from './endpoints/large-numbers.ts';
 export { endpointDefaults } from './endpoints/options.ts';
+export { openChangeFeed } from './gateway/open-changes.ts';
 export { type BatchCommand, type BatchCommandOptions, openBatchCommand } from './gateway/batch-command.ts';
 export { configuredPoolSize } from './gateway/connections.ts';
 export { toGatewayRequest } from './gateway/host-authentication.ts';

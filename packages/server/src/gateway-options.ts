@@ -69,11 +69,12 @@ export async function gatewayOptions(
 /** Returns the options that workers have in place of those of the configuration. */
 function sharedOptions(
   configuration: Configuration,
-  { authentication, keys, cache, rateLimits, broadcast, processes }: SharedServices,
+  { authentication, keys, cache, rateLimits, broadcast, changes, processes }: SharedServices,
 ): Partial<GatewayOptions> {
   const { dataProtection, ...own } = authenticationOptions(configuration);
   return {
     processes,
+    changes: { ...configuration.changes, feed: changes },
     authentication: {
       ...own,
       ...authentication,

@@ -8,8 +8,8 @@ import { type ConnectionSettings, parseConnectionString } from '../postgres/conn
 import type { Database } from '../postgres/port.ts';
 import { openChangeReader } from '../postgres/replication/change-reader.ts';
 import { ChangesChecks } from './changes-checks.ts';
-import type { Connections, TenantDatabase } from './connections.ts';
-import type { ResolvedOptions } from './options/options.ts';
+import { type Connections, openConnections, type TenantDatabase } from './connections.ts';
+import { type GatewayOptions, type ResolvedOptions, resolveOptions } from './options/options.ts';
 import { OptionsError } from './start-error.ts';
 
 /** The changes of rows in the main database. The log is read as soon as something needs it. */
@@ -46,6 +46,8 @@ export function openChanges(
   observe: Observer,
   tenant: TenantParts,
 ): Changes {
+  const provided = tenant === null ? options.changes.feed : null;
+  if (provided !== null) return shareChanges(provided);
   let opened: OpenedChanges | null = null;
   let reload = (): void => undefined;
   const open = (): OpenedChanges => openEngine(options, { main, tenant, observe, onStale: () => reload() });
@@ -60,9 +62,7 @@ export function openChanges(
     },
     statistics: () => opened?.engine.statistics() ?? null,
     close: async () => {
-      opened?.checks.close();
-      await opened?.engine.close();
-      await opened?.holders.close();
+      if (opened !== null) await closeEngine(opened);
     },
   };
 }
@@ -126,6 +126,63 @@ function openEngine(options: ResolvedOptions, { main, tenant, observe, onStale }
   });
   engine.start();
   return { engine, holders, checks };
+}
+
+async function closeEngine({ checks, engine, holders }: OpenedChanges): Promise<void> {
+  checks.close();
+  await engine.close();
+  await holders.close();
+}
+
+/** Returns the changes that another process reads. */
+function shareChanges(feed: ChangeFeed): Changes {
+  let reload = (): void => undefined;
+  const shared: ChangeFeed = {
+    subscribe: (request, listener) =>
+      feed.subscribe(request, {
+        message: (message) => listener.message(message),
+        ended: (reason) => {
+          if (reason === 'schema-changed') reload();
+          listener.ended(reason);
+        },
+      }),
+    watchTables: (listener) => feed.watchTables(listener),
+    statistics: () => feed.statistics(),
+    close: () => feed.close(),
+  };
+  let isUsed = false;
+  return {
+    feed: (tables) => {
+      isUsed ||= tables.length > 0;
+      return isUsed ? shared : null;
+    },
+    onStale: (listener) => {
+      reload = listener;
+    },
+    statistics: () => (isUsed ? feed.statistics() : null),
+    close: () => feed.close(),
+  };
+}
+
+/**
+ * Reads the changes of the main database in a process without a gateway, for the gateways of other processes.
+ * @throws OptionsError
+ */
+export function openChangeFeed(options: GatewayOptions): ChangeFeed {
+  const resolved = resolveOptions(options);
+  const observe: Observer = (observation) => resolved.observer?.(observation);
+  const connections = openConnections(resolved, observe);
+  const { main } = connections;
+  const opened = openEngine(resolved, { main, tenant: null, observe, onStale: () => undefined });
+  return {
+    subscribe: (request, listener) => opened.engine.subscribe(request, listener),
+    watchTables: (listener) => opened.engine.watchTables(listener),
+    statistics: () => opened.engine.statistics(),
+    close: async () => {
+      await closeEngine(opened);
+      await connections.close();
+    },
+  };
 }
 
 /** The log needs a session of the server itself. */

@@ -9,6 +9,8 @@ import type { Configuration } from '../config/schema.ts';
 import { whenAborted } from '../lifecycle.ts';
 import { openLogDatabases, startDatabase, timeouts } from '../start.ts';
 import { openCertificateStore } from '../tls/certificate-store.ts';
+import { gatewayOptions } from '../gateway-options.ts';
+import { ChangeRelay, type OpenChangeFeed } from '../workers/change-relay.ts';
 import { SharedState } from '../workers/shared-state.ts';
 import { Supervisor, type WorkersPlan } from '../workers/supervisor.ts';
 import { countWorkers, workerConfiguration } from '../workers/worker-count.ts';
@@ -29,14 +31,24 @@ export async function runPrimary(context: CommandContext, count: number): Promis
   await openLogDatabases(lifecycle, reporter.outputs, connectionString);
   const planOf = (current: Configuration, workers: number): WorkersPlan =>
     createPlan(context, current, { workers, connectionString: current.connectionString ?? connectionString });
-  const shared = new SharedState(configuration, { writeLog: process.writeLog, file: reporter.outputs.file });
+  const feedOf = (current: Configuration, processes: number): OpenChangeFeed =>
+    feedOpener(context, current, { processes, connectionString: current.connectionString ?? connectionString });
+  const changes = await startChanges(context, feedOf(configuration, count));
+  const outputs = { writeLog: process.writeLog, file: reporter.outputs.file };
+  const shared = new SharedState(configuration, outputs, changes);
   const supervisor = new Supervisor({ spawn: workerSpawner(process), shared, log: reporter });
   await startWorkers(context, supervisor, planOf(configuration, count));
   await supervisor.startOthers();
   reporter.started();
   const removeReload = process.onReload(
     reloader(context, async (next, workers) => {
-      await supervisor.replace(planOf(next, workers));
+      const undo = changes.configure(feedOf(next, workers));
+      try {
+        await supervisor.replace(planOf(next, workers));
+      } catch (error) {
+        undo();
+        throw error;
+      }
       shared.configure(next);
     }),
   );
@@ -44,6 +56,30 @@ export async function runPrimary(context: CommandContext, count: number): Promis
   removeReload();
   reporter.stopping();
   return 0;
+}
+
+/** Returns a function that reads the log of the database, for all workers of a configuration. */
+function feedOpener(
+  { reporter }: CommandContext,
+  configuration: Configuration,
+  { processes, connectionString }: { readonly processes: number; readonly connectionString: string },
+): OpenChangeFeed {
+  return async () => {
+    const { openChangeFeed } = await import('@pgway/core/internal');
+    const options = await gatewayOptions(configuration, connectionString, { observer: reporter.observer });
+    return openChangeFeed({ ...options, processes });
+  };
+}
+
+/** The log is closed after the workers, and before the database stops. */
+function startChanges({ lifecycle }: CommandContext, open: OpenChangeFeed): Promise<ChangeRelay> {
+  return lifecycle.start({
+    name: 'the changes of rows',
+    startTimeoutMs: 1_000,
+    start: () => Promise.resolve(new ChangeRelay(open)),
+    stopTimeoutMs: 10_000,
+    stop: (relay) => relay.close(),
+  });
 }
 
 function startWorkers({ lifecycle }: CommandContext, supervisor: Supervisor, plan: WorkersPlan): Promise<Supervisor> {

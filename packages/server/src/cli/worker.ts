@@ -82,7 +82,7 @@ async function createPart(
     workers,
     announces,
     connectionString,
-    shared: await openSharedServices(channel, configuration, workers),
+    shared: await openSharedServices(channel, configuration, { processes: workers, leads: () => state.leads }),
     logFile: {
       write: (lines) => channel.ask<number>(toPrimary.writeLogFile, lines, answerTimeouts.log, sizeOf(lines)),
       close: () => Promise.resolve(),

@@ -14,30 +14,73 @@ import {
 } from './topics.ts';
 
 /** Opens the feed. It is called when a worker needs row changes. */
-export type OpenChangeFeed = () => ChangeFeed;
+export type OpenChangeFeed = () => Promise<ChangeFeed>;
 
-export class ChangeRelay {
+/** The feed of one configuration, which is open while a worker uses it. */
+class SharedFeed {
   readonly #open: OpenChangeFeed;
-  readonly #workers = new Map<Channel, WorkerSubscriptions>();
-  #feed: ChangeFeed | null = null;
+  #opening: Promise<ChangeFeed> | null = null;
+  /** Null: no worker needs it. */
+  opened: ChangeFeed | null = null;
+  workers = 0;
 
   constructor(open: OpenChangeFeed) {
     this.#open = open;
   }
 
-  add(channel: Channel): void {
-    const worker = new WorkerSubscriptions(channel, () => (this.#feed ??= this.#open()));
-    this.#workers.set(channel, worker);
-    channel.handle(toPrimary.readChangeStatistics, () => this.#feed?.statistics() ?? null);
-  }
-
-  remove(channel: Channel): void {
-    this.#workers.get(channel)?.close();
-    this.#workers.delete(channel);
+  get(): Promise<ChangeFeed> {
+    this.#opening ??= this.#open().then(
+      (feed) => (this.opened = feed),
+      (error: unknown) => {
+        this.#opening = null;
+        throw error;
+      },
+    );
+    return this.#opening;
   }
 
   async close(): Promise<void> {
-    await this.#feed?.close();
+    await (await this.#opening?.catch(() => null))?.close();
+  }
+}
+
+export class ChangeRelay {
+  readonly #workers = new Map<Channel, { readonly subscriptions: WorkerSubscriptions; readonly feed: SharedFeed }>();
+  /** That of workers that start. */
+  #current: SharedFeed;
+
+  constructor(open: OpenChangeFeed) {
+    this.#current = new SharedFeed(open);
+  }
+
+  /**
+   * Gives workers that start from now on another feed. The one of earlier workers closes when they have exited.
+   * @returns a function that undoes it
+   */
+  configure(open: OpenChangeFeed): () => void {
+    const before = this.#current;
+    this.#current = new SharedFeed(open);
+    return () => (this.#current = before);
+  }
+
+  add(channel: Channel): void {
+    const feed = this.#current;
+    feed.workers++;
+    this.#workers.set(channel, { subscriptions: new WorkerSubscriptions(channel, () => feed.get()), feed });
+    channel.handle(toPrimary.readChangeStatistics, () => feed.opened?.statistics() ?? null);
+  }
+
+  remove(channel: Channel): void {
+    const worker = this.#workers.get(channel);
+    if (worker === undefined) return;
+    this.#workers.delete(channel);
+    worker.subscriptions.close();
+    worker.feed.workers--;
+    if (worker.feed.workers === 0 && worker.feed !== this.#current) void worker.feed.close();
+  }
+
+  async close(): Promise<void> {
+    await this.#current.close();
   }
 }
 
@@ -54,7 +97,7 @@ interface OutgoingMessage {
 
 class WorkerSubscriptions {
   readonly #channel: Channel;
-  readonly #feed: () => ChangeFeed;
+  readonly #feed: () => Promise<ChangeFeed>;
   readonly #subscriptions = new Map<number, RelayedSubscription>();
   /** The messages of this turn, in order. */
   #outgoing: OutgoingMessage[] = [];
@@ -65,8 +108,9 @@ class WorkerSubscriptions {
   readonly #lost = new Set<number>();
   #unwatch: (() => void) | null = null;
   #missedTables = false;
+  #isClosed = false;
 
-  constructor(channel: Channel, feed: () => ChangeFeed) {
+  constructor(channel: Channel, feed: () => Promise<ChangeFeed>) {
     this.#channel = channel;
     this.#feed = feed;
     channel.handle<ChangeSubscribeQuestion>(toPrimary.subscribeChanges, (question) => this.#subscribe(question));
@@ -74,23 +118,30 @@ class WorkerSubscriptions {
       for (const id of ids) this.#cancel(id);
       return null;
     });
-    channel.handle(toPrimary.watchTables, () => {
-      this.#unwatch ??= this.#feed().watchTables((tables) => this.#tellTables(tables === null ? null : [...tables]));
-      return null;
-    });
+    channel.handle(toPrimary.watchTables, () => this.#watch());
     channel.onDrained(() => this.#resume());
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#unwatch?.();
     for (const id of this.#subscriptions.keys()) this.#cancel(id);
+  }
+
+  async #watch(): Promise<null> {
+    const feed = await this.#feed();
+    if (!this.#isClosed) {
+      this.#unwatch ??= feed.watchTables((tables) => this.#tellTables(tables === null ? null : [...tables]));
+    }
+    return null;
   }
 
   async #subscribe({ id, request }: ChangeSubscribeQuestion): Promise<ChangeSubscribeAnswer> {
     const relayed: RelayedSubscription = { cancel: null, isCancelled: false };
     this.#subscriptions.set(id, relayed);
     try {
-      const subscription = await this.#feed().subscribe(request, this.#listener(id, relayed));
+      const feed = await this.#feed();
+      const subscription = await feed.subscribe(request, this.#listener(id, relayed));
       if (relayed.isCancelled) subscription.cancel();
       else relayed.cancel = () => subscription.cancel();
       // The messages of the subscription precede the answer.

@@ -1,4 +1,5 @@
 /** The services that the workers share through the primary process, as options of the gateway. */
+import type { ChangeFeed } from '@pgway/core/internal';
 import {
   type Cache,
   type CacheState,
@@ -17,6 +18,7 @@ import {
 import type { Configuration } from '../config/schema.ts';
 import { maxCacheEntries } from '../cache-limits.ts';
 import { workerBroadcast } from './broadcast.ts';
+import { workerChanges } from './worker-changes.ts';
 import { type Channel, type ChannelError, ChannelFullError } from './channel.ts';
 import { MessageQueue } from './message-queue.ts';
 import {
@@ -41,6 +43,7 @@ export interface SharedServices {
   readonly rateLimits: RateLimitStore | null;
   /** Null: the configuration has its own broadcast. */
   readonly broadcast: NonNullable<NonNullable<GatewayOptions['events']>['broadcast']> | null;
+  readonly changes: ChangeFeed;
   /** The number of workers, which share the pools. */
   readonly processes: number;
 }
@@ -49,7 +52,7 @@ export interface SharedServices {
 export async function openSharedServices(
   channel: Channel,
   configuration: Configuration,
-  processes: number,
+  { processes, leads }: { readonly processes: number; readonly leads: () => boolean },
 ): Promise<SharedServices> {
   const { dataProtection, events, redisRateLimits } = configuration;
   const storesKeys = dataProtection.folder !== null || dataProtection.readCommand !== null;
@@ -63,6 +66,7 @@ export async function openSharedServices(
     cache: sharesCache(configuration) ? shareCache(channel, configuration.gateway) : null,
     rateLimits: redisRateLimits.url === null ? sharedRateLimits(channel) : null,
     broadcast: events.broadcast === 'local' ? workerBroadcast(channel) : null,
+    changes: workerChanges(channel, leads),
     processes,
   };
 }

@@ -4,6 +4,7 @@ import type { Configuration } from '../config/schema.ts';
 import type { BatchSink } from '../log/batch-queue.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { BroadcastRelay } from './broadcast.ts';
+import type { ChangeRelay } from './change-relay.ts';
 import type { Channel } from './channel.ts';
 import { EventLogs } from './event-logs.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
@@ -41,8 +42,10 @@ export class SharedState {
   /** When ended sessions expire, in seconds since 1970; the first one has ended first. */
   readonly #ended = new Map<string, number>();
   readonly #outputs: SharedOutputs;
+  readonly #changes: ChangeRelay;
 
-  constructor(configuration: Configuration, outputs: SharedOutputs) {
+  constructor(configuration: Configuration, outputs: SharedOutputs, changes: ChangeRelay) {
+    this.#changes = changes;
     this.#limits = new SharedLimits(configuration);
     this.#events = new EventLogs();
     this.#outputs = outputs;
@@ -62,6 +65,7 @@ export class SharedState {
     this.#serveKeys(channel);
     this.#limits.add(channel);
     this.#events.add(channel);
+    this.#changes.add(channel);
     this.#serveSessions(channel);
     channel.handle<readonly string[]>(toPrimary.invalidateCache, (routines) =>
       this.#askOthers(channel, toWorker.invalidateCache, routines),
@@ -84,6 +88,7 @@ export class SharedState {
     this.#listeners.remove(channel);
     this.#limits.remove(channel);
     this.#events.remove(channel);
+    this.#changes.remove(channel);
     channel.close();
   }
 

@@ -56,7 +56,11 @@ class WorkerChangeFeed implements ChangeFeed {
   readonly #timer: NodeJS.Timeout;
   #resumptions = 0;
   #lastNumber = 0;
-  #shared: ChangeStatistics | null = null;
+  /** Of the primary process. */
+  #shared: ChangeStatistics = noStatistics;
+  /** What the primary process has counted while this worker leads. */
+  readonly #led = { cuts: 0, lookups: 0 };
+  #hasRead = false;
   #isClosed = false;
 
   constructor(channel: Channel, leads: () => boolean) {
@@ -74,6 +78,7 @@ class WorkerChangeFeed implements ChangeFeed {
       this.#resumeNext();
     });
     channel.handle<readonly string[] | null>(toWorker.changedTables, (tables) => this.#notifyWatchers(tables));
+    void this.#readStatistics();
     this.#timer = setInterval(() => void this.#readStatistics(), statisticsIntervalMs).unref();
   }
 
@@ -107,9 +112,17 @@ class WorkerChangeFeed implements ChangeFeed {
   }
 
   statistics(): ChangeStatistics {
-    const shared = this.#shared ?? unknownStatistics;
-    const own = { subscribers: this.#subscribers.size, ...this.#counts, gaps: { ...this.#counts.gaps } };
-    return this.#leads() ? { ...shared, ...own } : { ...shared, groups: 0, cuts: 0, lookups: 0, ...own };
+    const { isOpen, lagBytes, cutAgeMs, groups } = this.#shared;
+    return {
+      isOpen,
+      lagBytes,
+      cutAgeMs,
+      subscribers: this.#subscribers.size,
+      groups: this.#leads() ? groups : 0,
+      ...this.#led,
+      deliveries: this.#counts.deliveries,
+      gaps: { ...this.#counts.gaps },
+    };
   }
 
   close(): Promise<void> {
@@ -196,19 +209,21 @@ class WorkerChangeFeed implements ChangeFeed {
   }
 
   async #readStatistics(): Promise<void> {
-    try {
-      this.#shared = await this.#channel.ask<ChangeStatistics | null>(
-        toPrimary.readChangeStatistics,
-        null,
-        statisticsIntervalMs,
-      );
-    } catch {
-      this.#shared = null;
+    const { readChangeStatistics: topic } = toPrimary;
+    const answer = await this.#channel
+      .ask<ChangeStatistics | null>(topic, null, statisticsIntervalMs)
+      .catch(() => this.#shared);
+    const next = answer ?? noStatistics;
+    if (this.#hasRead && this.#leads()) {
+      this.#led.cuts += Math.max(0, next.cuts - this.#shared.cuts);
+      this.#led.lookups += Math.max(0, next.lookups - this.#shared.lookups);
     }
+    this.#shared = next;
+    this.#hasRead = true;
   }
 }
 
-const unknownStatistics: ChangeStatistics = {
+const noStatistics: ChangeStatistics = {
   isOpen: false,
   lagBytes: null,
   cutAgeMs: null,

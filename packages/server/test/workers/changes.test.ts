@@ -39,7 +39,7 @@ interface TestServer {
 /** Starts the changes of a server with workers, in one process. */
 async function startServer(): Promise<TestServer> {
   const { engine } = await startEngine(database);
-  const relay = new ChangeRelay(() => engine);
+  const relay = new ChangeRelay(() => Promise.resolve(engine));
   return {
     engine,
     startWorker: (leads = false) => {

@@ -11,16 +11,19 @@ import { openSharedServices, type SharedServices } from '../../src/workers/share
 import { SharedState } from '../../src/workers/shared-state.ts';
 import { answerTimeouts, toPrimary, toWorker } from '../../src/workers/topics.ts';
 import { channelPair } from './channels.ts';
+import { ChangeRelay } from '../../src/workers/change-relay.ts';
+
+const noChanges = new ChangeRelay(() => Promise.reject(new Error('no database')));
 
 const policy: RateLimitPolicy = { name: 'reports', type: 'concurrency', limit: 2 };
 const configuration = parseConfiguration({});
 
 /** A primary process, and a worker with its rate limits. */
 async function connect(writeLog: (text: string) => Promise<void> = () => Promise.resolve()) {
-  const shared = new SharedState(configuration, { writeLog, file: null });
+  const shared = new SharedState(configuration, { writeLog, file: null }, noChanges);
   const pair = channelPair();
   shared.add(pair.primary);
-  const { rateLimits } = await openSharedServices(pair.worker, configuration, 2);
+  const { rateLimits } = await openSharedServices(pair.worker, configuration, { processes: 2, leads: () => false });
   return { ...pair, rateLimits: rateLimits! };
 }
 
@@ -71,10 +74,12 @@ test('a release that a full channel refuses is sent with the next request', asyn
 
 /** A primary process with two workers; `fill` leaves no room in the channel of the first one. */
 async function connectTwo() {
-  const shared = new SharedState(configuration, { writeLog: () => Promise.resolve(), file: null });
+  const shared = new SharedState(configuration, { writeLog: () => Promise.resolve(), file: null }, noChanges);
   const pairs = [channelPair(), channelPair()] as const;
   for (const { primary } of pairs) shared.add(primary);
-  const services = await Promise.all(pairs.map(({ worker }) => openSharedServices(worker, configuration, 2)));
+  const services = await Promise.all(
+    pairs.map(({ worker }) => openSharedServices(worker, configuration, { processes: 2, leads: () => false })),
+  );
   const [{ worker, hold, release }] = pairs;
   return {
     services: services as [SharedServices, SharedServices],
@@ -173,7 +178,7 @@ test('lines of a worker are refused while an output takes none, and written afte
 });
 
 test('metrics that cannot be added end neither the primary process nor later scrapes', async () => {
-  const shared = new SharedState(configuration, { writeLog: () => Promise.resolve(), file: null });
+  const shared = new SharedState(configuration, { writeLog: () => Promise.resolve(), file: null }, noChanges);
   const exited = channelPair();
   const running = channelPair();
   shared.add(exited.primary);

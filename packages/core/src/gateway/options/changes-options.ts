@@ -1,5 +1,6 @@
 import { option, optionGroup, type OptionGroup } from '../../validation/option.ts';
-import { nullable, number, secret } from '../../validation/validators.ts';
+import type { ChangeFeed } from '../../ports/changes.ts';
+import { implementation, nullable, number, secret } from '../../validation/validators.ts';
 import type { ChangesOptions } from './options.generated.ts';
 
 export type { ChangesOptions } from './options.generated.ts';
@@ -12,6 +13,18 @@ export const changesOptions: OptionGroup<ChangesOptions> = optionGroup<ChangesOp
       nullable(secret),
       null,
       'The connection that reads the log of the database, of a user with the attribute REPLICATION, and not through a pooler. Null: `listenConnectionString`, or else the main one.',
+    ),
+    feed: option(
+      nullable(
+        implementation<ChangeFeed>('ChangeFeed', '../../ports/changes.ts', [
+          'subscribe',
+          'watchTables',
+          'statistics',
+          'close',
+        ]),
+      ),
+      null,
+      'The changes of the main database, if another process reads its log. The gateway closes it. Null: the gateway reads the log.',
     ),
     window: option(
       number({ min: 0, max: 1 }),

@@ -11,6 +11,7 @@ import type { Diagnostic } from '../../endpoints/diagnostic.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { EndpointExplanation } from '../../endpoints/explanation.ts';
 import type { GatewayRequest } from '../../http/request.ts';
+import type { ChangeFeed } from '../../ports/changes.ts';
 import type {
   AuthScheme,
   Broadcast,
@@ -272,6 +273,11 @@ export interface ChangesOptions {
    * pooler. Null: `listenConnectionString`, or else the main one.
    */
   readonly connectionString: string | null;
+  /**
+   * The changes of the main database, if another process reads its log. The gateway closes it. Null: the gateway reads
+   * the log.
+   */
+  readonly feed: ChangeFeed | null;
   /** Seconds between two reads of changed rows. Rows that change several times in between arrive once. Default 0.02. */
   readonly window: number;
   /** Seconds that changes are kept for clients that reconnect. Default 60. */
