@@ -22,7 +22,7 @@ import { GroupJoins } from './group-joins.ts';
 import { Limiter } from './limiter.ts';
 import { type ChangeEngineState, LogSource, type OpenReader } from './log-source.ts';
 import { ReplayLog, type ReplayLimits } from './replay-log.ts';
-import { readWatchedTable, type WatchedTable } from './watched-table.ts';
+import { WatchedTables } from './watched-table.ts';
 
 export interface ChangeEngineOptions {
   readonly openReader: OpenReader;
@@ -61,7 +61,7 @@ export class ChangeEngine implements ChangeFeed {
   readonly #options: ChangeEngineOptions;
   readonly #server = randomBytes(4).toString('hex');
   readonly #groups = new Map<string, ChangeGroup>();
-  readonly #tables = new Map<string, WatchedTable>();
+  readonly #tables: WatchedTables;
   readonly #pending: PendingTransactions;
   readonly #log: ReplayLog;
   readonly #limiter: Limiter;
@@ -86,6 +86,7 @@ export class ChangeEngine implements ChangeFeed {
       onLost: () => this.#lose(),
       report: options.report,
     });
+    this.#tables = new WatchedTables(options.holders, options.publication);
     this.#log = new ReplayLog(options.replay);
     this.#limiter = new Limiter(Math.max(2, clientShare(options.lookups.size)));
     this.#pending = new PendingTransactions(options.maxKeys * 4);
@@ -113,7 +114,7 @@ export class ChangeEngine implements ChangeFeed {
   async subscribe(request: ChangeRequest, listener: ChangeListener): Promise<ChangeSubscription> {
     await this.#source.waitForReader(openWaitMs);
     this.#assertOpen(request);
-    await this.#watch(request);
+    await this.#tables.watch(request.query.relation);
     const key = groupKey(request);
     await untilResumable(request, () => (this.#groups.get(key)?.isBusy === true ? this.#cutting : null));
     this.#assertOpen(request);
@@ -137,11 +138,6 @@ export class ChangeEngine implements ChangeFeed {
       const reason = isIdOf(this.#server, lastEventId) ? 'too-long-away' : 'other-instance';
       this.#countGaps(reason, 1);
       listener.message({ kind: 'gap', id: lastEventId, reason });
-    }
-    if (group.isActive && !group.isBusy && member.snapshot === null && this.#current !== null) {
-      group.members.add(member);
-      member.send({ kind: 'begin', id: subscription.lastId });
-      return subscription;
     }
     const joined = this.#joins.add(group, member, lastEventId !== null);
     this.#wake();
@@ -172,7 +168,7 @@ export class ChangeEngine implements ChangeFeed {
     const closed = this.#source.close();
     clearTimeout(this.#timer);
     for (const group of this.#groups.values()) this.#endGroup(group, 'closing');
-    this.#joins.fail(new Problem('changes-unavailable', { headers: retryAfter }));
+    this.#joins.fail(unavailable(this.#source.unavailable));
     await closed;
     await this.#cutting;
     this.#dropCurrent();
@@ -188,20 +184,11 @@ export class ChangeEngine implements ChangeFeed {
     throw new Problem('changes-unavailable', { headers: retryAfter, ...detail, ...cause });
   }
 
-  /** @throws Problem for a table whose changes are not published */
-  async #watch({ query: { relation } }: ChangeRequest): Promise<void> {
-    const key = JSON.stringify([relation.schema, relation.name]);
-    if (this.#tables.has(key)) return;
-    const { holders, publication } = this.#options;
-    const table = await readWatchedTable(holders, relation, publication);
-    if (table === null || !table.isPublished) {
-      const name = `${relation.schema}.${relation.name}`;
-      throw new Problem('changes-unavailable', {
-        detail: `The publication "${publication}" does not have the table "${name}"; run pgway install changes ${name}.`,
-        headers: retryAfter,
-      });
-    }
-    this.#tables.set(key, table);
+  /** Groups of tables that are not published any more end. */
+  async #refreshTables(): Promise<void> {
+    const lost = await this.#tables.refresh();
+    if (lost.size === 0) return;
+    for (const group of this.#groups.values()) if (lost.has(group.table)) this.#endGroup(group, 'schema-changed');
   }
 
   #messagesAfter(group: ChangeGroup, lastEventId: string): ReturnType<ChangeGroup['after']> {
@@ -233,7 +220,6 @@ export class ChangeEngine implements ChangeFeed {
 
   #endGroup(group: ChangeGroup, reason: 'forbidden' | 'schema-changed' | 'closing'): void {
     if (this.#groups.get(group.key) === group) this.#groups.delete(group.key);
-    if (reason === 'schema-changed') this.#tables.clear();
     group.end(reason);
     if (reason === 'schema-changed') this.#options.onStale();
   }
@@ -242,7 +228,8 @@ export class ChangeEngine implements ChangeFeed {
   async #lose(): Promise<void> {
     await this.#cutting;
     this.#pending.clear();
-    this.#tables.clear();
+    this.#tables.markAll();
+    this.#joins.fail(unavailable(this.#source.unavailable));
     this.#restart('connection-lost');
     for (const watcher of this.#watchers) watcher(null);
   }
@@ -319,7 +306,8 @@ export class ChangeEngine implements ChangeFeed {
   async #takeCut(): Promise<Cut> {
     const { holders, serverVersion, maxAgeMs } = this.#options;
     const version = serverVersion();
-    const cut = await Cut.take(holders, version, maxAgeMs);
+    await this.#refreshTables();
+    const cut = await Cut.take(holders, { serverVersion: version, tables: this.#tables.ids(), timeout: maxAgeMs });
     try {
       if (cut.flushLsn < cut.insertLsn) await flushLog(holders, version, maxAgeMs);
       await this.#source.reach(cut.insertLsn, maxAgeMs);
@@ -335,13 +323,14 @@ export class ChangeEngine implements ChangeFeed {
       { changes, previous, cut },
       {
         groups: [...this.#groups.values()],
-        tables: this.#tables,
+        tables: this.#tables.byKey,
         context: this.#context,
         server: this.#server,
         limiter: this.#limiter,
         onLookups: (count) => void (this.#counts.lookups += count),
         onDeliveries: (count) => void (this.#counts.deliveries += count),
         onRestart: (group, reason) => {
+          if (reason === 'schema-changed') this.#tables.mark(group.table);
           this.#joins.addGap(group, reason);
           this.#wake();
         },
@@ -356,6 +345,7 @@ export class ChangeEngine implements ChangeFeed {
     const age = this.#current === null ? 0 : performance.now() - this.#current.takenAt;
     if (age > this.#options.maxAgeMs) this.#restart('connection-lost');
     if (this.#failedCuts === 1) this.#options.report({ unavailable: error });
+    if (this.#failedCuts > 2) this.#joins.fail(unavailable(error));
     this.#mustCut = true;
     this.#startedAt = performance.now() + Math.min(1_000, 20 * 2 ** this.#failedCuts) - this.#options.windowMs;
   }
@@ -382,4 +372,8 @@ export class ChangeEngine implements ChangeFeed {
       }
     this.#log.evict();
   }
+}
+
+function unavailable(cause: Error): Problem {
+  return new Problem('changes-unavailable', { headers: retryAfter, cause });
 }

@@ -1,7 +1,17 @@
+import { arrayLiteral } from '../postgres/literal.ts';
 import { normalizeLsn } from '../postgres/wal-position.ts';
 import type { Database, Transaction } from '../postgres/port.ts';
 import { createTextRowSink } from '../postgres/query.ts';
 import { parseSnapshot, type SnapshotVisibility } from './snapshot-visibility.ts';
+
+export interface CutOptions {
+  /** The major version. */
+  readonly serverVersion: number;
+  /** The OIDs of the watched tables. */
+  readonly tables: readonly string[];
+  /** Milliseconds. */
+  readonly timeout: number;
+}
 
 /** An exported snapshot of the database, which other transactions can read while it is held. */
 export class Cut {
@@ -14,30 +24,33 @@ export class Cut {
   readonly flushLsn: bigint;
   /** `<timeline>-<insert position>`, in hexadecimal digits of fixed length. */
   readonly position: string;
+  /** What a rewrite of a watched table changes, by the OID of the table: its files, and those of its partitions. */
+  readonly files: ReadonlyMap<string, string>;
   /** By `performance.now()`. */
   readonly takenAt: number;
   readonly #transaction: Transaction;
   #uses = 1;
 
   private constructor(transaction: Transaction, row: readonly (string | null)[], takenAt: number) {
-    const [snapshot, visibility, insertLsn, flushLsn, timeline] = row;
+    const [snapshot, visibility, insertLsn, flushLsn, timeline, files] = row;
     this.#transaction = transaction;
     this.snapshot = snapshot!;
     this.visibility = parseSnapshot(visibility!);
     this.insertLsn = parseLsn(insertLsn!);
     this.flushLsn = parseLsn(flushLsn!);
     this.position = `${timeline!}-${normalizeLsn(insertLsn!)}`;
+    this.files = new Map(Object.entries(JSON.parse(files ?? '{}') as Record<string, string>));
     this.takenAt = takenAt;
   }
 
   /** Takes a snapshot on a connection that stays in its transaction until the last use has ended. */
-  static async take(holders: Database, serverVersion: number, timeout: number): Promise<Cut> {
+  static async take(holders: Database, { serverVersion, tables, timeout }: CutOptions): Promise<Cut> {
     const rows = createTextRowSink();
     const takenAt = performance.now();
     const transaction = await holders.begin({
       settings: {
         statement: { name: '', sql: snapshotSql(serverVersion) },
-        values: [],
+        values: [arrayLiteral(tables)],
         rows,
       },
       restoreSettings: null,
@@ -66,7 +79,11 @@ function snapshotSql(serverVersion: number): string {
   const settings = timeouts.map((name) => `, pg_catalog.set_config('${name}', '0', true)`).join('');
   return `select pg_catalog.pg_export_snapshot(), pg_catalog.pg_current_snapshot()::pg_catalog.text,
   pg_catalog.pg_current_wal_insert_lsn(), pg_catalog.pg_current_wal_flush_lsn(),
-  pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_flush_lsn()), 1, 8)${settings}`;
+  pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_flush_lsn()), 1, 8),
+  (select pg_catalog.json_object_agg(c.oid, pg_catalog.concat(c.relfilenode, case when c.relkind operator(pg_catalog.=) 'p' then (
+      select pg_catalog.string_agg(pg_catalog.concat(p.oid, ':', p.relfilenode), ',' order by p.oid)
+      from pg_catalog.pg_partition_tree(c.oid) as t join pg_catalog.pg_class as p on p.oid operator(pg_catalog.=) t.relid) end))
+    from pg_catalog.pg_class as c where c.oid operator(pg_catalog.=) any ($1::pg_catalog.oid[]))${settings}`;
 }
 
 /** Parses a `pg_lsn` such as `16/B374D848`. */

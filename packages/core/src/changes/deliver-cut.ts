@@ -12,7 +12,7 @@ import {
   runPair,
   toResult,
 } from './group-lookup.ts';
-import type { CutChanges } from './key-changes.ts';
+import type { CutChanges, TableChanges } from './key-changes.ts';
 import type { Limiter } from './limiter.ts';
 import { shareLookups } from './shared-lookups.ts';
 import type { WatchedTable } from './watched-table.ts';
@@ -76,14 +76,15 @@ function again({ group, keys, after }: LookupPair, context: LookupContext): Look
   return createLookupPair(group, keys, after !== null, context);
 }
 
-function selectPairs({ changes }: CutInterval, options: DeliveryOptions): readonly LookupPair[] {
+function selectPairs(interval: CutInterval, options: DeliveryOptions): readonly LookupPair[] {
+  const { changes } = interval;
   const pairs: LookupPair[] = [];
   const keysOfTables = new Map<string, CutKeys>();
   for (const group of options.groups) {
     if (!group.isActive) continue;
     const table = changes.get(group.table);
     const watched = options.tables.get(group.table);
-    const reason = findGap(group, changes);
+    const reason = isRewritten(watched, table, interval) ? 'schema-changed' : findGap(group, changes);
     if (reason !== null) {
       restart(group, reason, options);
       continue;
@@ -110,6 +111,17 @@ function createPair(...input: Parameters<typeof createLookupPair>): LookupPair {
   const pair = createLookupPair(...input);
   pair.group.isBusy = true;
   return pair;
+}
+
+/** Earlier snapshots see no rows of a table that was rewritten, as by a new type of a column. Truncations have events of their own. */
+function isRewritten(
+  watched: WatchedTable | undefined,
+  table: TableChanges | undefined,
+  { previous, cut }: CutInterval,
+): boolean {
+  if (watched === undefined || (table !== undefined && table.truncated !== null)) return false;
+  const before = previous.files.get(watched.id);
+  return before !== undefined && before !== cut.files.get(watched.id);
 }
 
 function findGap(group: ChangeGroup, changes: CutChanges): ChangeGapReason | null {

@@ -104,7 +104,8 @@ export class Subscriber implements ByteSource, AuthorizedCaller {
 
   /** Returns whether the client has taken no bytes since the previous check. */
   checkStalled(): boolean {
-    const waiting = this.#blocked || this.#sink === null;
+    // The response of a feed begins when its source has answered.
+    const waiting = this.#blocked || (this.#sink === null && this.options.feed === undefined);
     const wasIdle = this.#idle;
     this.#idle = waiting;
     return waiting && wasIdle;

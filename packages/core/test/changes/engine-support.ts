@@ -62,7 +62,7 @@ export async function startEngine(
         await openChangeReader({
           connection,
           publication,
-          maxKeys: 50_000,
+          maxKeys: own.maxKeys ?? 50_000,
           signal,
           onTransaction: (transaction) => events.onTransaction({ ...transaction, xid: changeXid(transaction.xid) }),
           onFailure: (error) => events.onFailure(error),

@@ -1,14 +1,36 @@
+import { randomBytes } from 'node:crypto';
 import { useDatabase } from '@pgway/testing';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asLines, column, queryOf, requestOf, startEngine, subscribe } from './engine-support.ts';
 
+const role = `reader_${randomBytes(4).toString('hex')}`;
 const database = useDatabase(`
   create table film (id integer primary key, title text, hidden text default 'h');
-  create publication pgway_changes for table film;
+  create table member (tenant text, primary key (tenant));
+  create table item (id integer primary key, tenant text not null, title text);
+  create unique index item_changes on item (id, tenant);
+  alter table item replica identity using index item_changes;
+  alter table item enable row level security;
+  create policy tenants on item using (tenant = current_setting('app.tenant', true));
+  create policy old on item as restrictive using (exists (select from member as m where m.tenant = item.tenant));
+  create publication pgway_changes for table film, item, member;
 `);
 
-const columns = [column('id', 'number'), column('title', 'string')];
-const film = queryOf('film', columns);
+beforeAll(async () => {
+  await database.query(`create role ${role}; grant select on item, member to ${role}`);
+});
+afterAll(async () => void (await database.query(`drop owned by ${role}; drop role ${role}`)));
+
+const film = queryOf('film', [column('id', 'number'), column('title', 'string')]);
+const item = queryOf('item', [column('id', 'number'), column('title', 'string')]);
+
+function tenant(name: string): { readonly identity: ReturnType<typeof requestOf>['identity'] } {
+  const settings = [
+    ['role', role],
+    ['app.tenant', name],
+  ] as const;
+  return { identity: { role, settings, key: JSON.stringify(settings) } };
+}
 
 describe('the differences between two snapshots', () => {
   test('inserts, updates and deletes of committed transactions arrive as the table has them', async () => {
@@ -24,6 +46,154 @@ describe('the differences between two snapshots', () => {
     await expect
       .poll(() => asLines(messages).slice(3))
       .toEqual(['update {"id":1,"title":"First"}', 'delete was {"id":2}']);
+    await database.query(`update film set id = 7 where id = 1`);
+    await expect
+      .poll(() => asLines(messages).slice(5))
+      .toEqual(['delete was {"id":1}', 'insert {"id":7,"title":"First"}']);
     await database.query('delete from film');
+  });
+
+  test('a row that came and went within a transaction makes no event, and one that changed twice makes one', async () => {
+    const { engine } = await startEngine(database);
+    const { messages } = await subscribe(engine, requestOf(film, { withOld: true }));
+
+    await database.query(`insert into film values (1, 'One')`);
+    await expect.poll(() => asLines(messages).length).toBe(2);
+    await database.query(`
+      begin; insert into film values (2, 'Two'); delete from film where id = 2;
+      update film set title = 'A' where id = 1; update film set title = 'B' where id = 1; commit`);
+    await expect
+      .poll(() => asLines(messages).slice(2))
+      .toEqual(['update {"id":1,"title":"B"} was {"id":1,"title":"One"}']);
+    await database.query('delete from film');
+  });
+
+  test('an update of another column is an event for those that ask for it', async () => {
+    const { engine } = await startEngine(database);
+    const [all, visible] = [
+      await subscribe(engine, requestOf(film, { withUnchanged: true })),
+      await subscribe(engine, requestOf(film, { operations: ['update', 'delete'] })),
+    ];
+
+    await database.query(`insert into film values (1, 'One')`);
+    await expect.poll(() => asLines(all.messages).at(-1)).toBe('insert {"id":1,"title":"One"}');
+    await database.query(`update film set hidden = 'other'`);
+    await expect.poll(() => asLines(all.messages).at(-1)).toBe('update {"id":1,"title":"One"}');
+    await database.query('delete from film');
+    await expect.poll(() => asLines(visible.messages)).toEqual(['begin', 'delete was {"id":1}']);
+  });
+});
+
+describe('what a caller may not read', () => {
+  test('rows of other tenants reach no one else, also when what the policy reads is deleted with them', async () => {
+    const { engine } = await startEngine(database);
+    const acme = await subscribe(engine, requestOf(item, { ...tenant('acme'), withOld: true }));
+    const globex = await subscribe(engine, requestOf(item, { ...tenant('globex'), withOld: true }));
+
+    await database.query(`
+      begin; insert into member values ('acme'), ('globex');
+      insert into item values (1, 'acme', 'A'), (2, 'globex', 'G'); commit`);
+    await expect.poll(() => asLines(globex.messages)).toEqual(['begin', 'insert {"id":2,"title":"G"}']);
+    await database.query(`update item set tenant = 'globex' where id = 1`);
+    await expect
+      .poll(() => asLines(acme.messages))
+      .toEqual(['begin', 'insert {"id":1,"title":"A"}', 'delete was {"id":1,"title":"A"}']);
+    await database.query(`begin; delete from item; delete from member; commit`);
+    await expect
+      .poll(() => asLines(globex.messages).slice(2))
+      .toEqual(['insert {"id":1,"title":"A"}', 'delete was {"id":2,"title":"G"}', 'delete was {"id":1,"title":"A"}']);
+    expect(asLines(acme.messages).length).toBe(3);
+  });
+
+  test('only keys of the value of a route are looked up', async () => {
+    const { engine } = await startEngine(database);
+    const route = (value: string | null) => ({ route: { column: 'tenant', value } });
+    await database.query(`insert into member values ('acme'), ('globex')`);
+    const acme = await subscribe(engine, requestOf(item, { ...tenant('acme'), ...route('acme') }));
+    const wrong = await subscribe(engine, requestOf(item, { ...tenant('acme'), ...route('globex') }));
+
+    await database.query(`insert into item values (3, 'acme', 'A'), (4, 'globex', 'G')`);
+    await expect.poll(() => asLines(acme.messages)).toEqual(['begin', 'insert {"id":3,"title":"A"}']);
+    await database.query(`update item set tenant = 'globex' where id = 3`);
+    await expect
+      .poll(() => asLines(acme.messages))
+      .toEqual(['begin', 'insert {"id":3,"title":"A"}', 'delete was {"id":3}']);
+    await expect.poll(() => asLines(wrong.messages).slice(1)).toEqual(['delete was {"id":3}']);
+    await database.query(`delete from item; delete from member`);
+  });
+
+  test('a revoked privilege ends the stream at the next change', async () => {
+    const { engine } = await startEngine(database);
+    const acme = await subscribe(engine, requestOf(item, tenant('acme')));
+    await database.query(`revoke select on item from ${role}`);
+    await database.query(`insert into member values ('acme'); insert into item values (5, 'acme', 'A')`);
+
+    await expect.poll(() => acme.ends).toEqual(['forbidden']);
+    expect(asLines(acme.messages)).toEqual(['begin']);
+    await expect(subscribe(engine, requestOf(item, tenant('acme')))).rejects.toMatchObject({
+      diagnostics: { code: '42501' },
+    });
+    await database.query(`grant select on item to ${role}; delete from item; delete from member`);
+  });
+});
+
+describe('gaps', () => {
+  test('a transaction with too many changes, another definition and a related table', async () => {
+    const { engine } = await startEngine(database, { maxKeys: 3 });
+    const all = { sql: 'select "r"."id", "r"."title" from "film" as "r" order by 1', values: [] };
+    const { messages } = await subscribe(
+      engine,
+      requestOf(film, { snapshot: all, gapOn: [{ schema: 'public', name: 'member' }] }),
+    );
+    await expect.poll(() => asLines(messages)).toEqual(['rows ']);
+
+    await database.query(`insert into member values ('other')`);
+    await expect.poll(() => asLines(messages).slice(1)).toEqual(['gap related-change', 'reset ']);
+    await database.query(`insert into film select n, 'n' from generate_series(1, 20) as n`);
+    await expect.poll(() => asLines(messages)[3]).toBe('gap too-many-changes');
+    await expect.poll(() => asLines(messages)[4]).toMatch(/^reset \{"id":1,"title":"n"\} .*\{"id":20,"title":"n"\}$/);
+    expect(engine.statistics().gaps).toEqual({ 'related-change': 1, 'too-many-changes': 1 });
+    await database.query(`delete from film where id > 2; delete from member`);
+  });
+
+  test('a rewrite of the table is a gap: earlier snapshots would see no rows', async () => {
+    const { engine } = await startEngine(database);
+    const all = { sql: 'select "r"."id", "r"."title" from "film" as "r" order by 1', values: [] };
+    await database.query(`insert into film values (1, 'One') on conflict do nothing`);
+    const { messages } = await subscribe(engine, requestOf(film, { snapshot: all }));
+    await expect.poll(() => asLines(messages).length).toBe(1);
+    await database.query(`
+      begin; alter table film add column added double precision default random(); update film set title = 'New'; commit`);
+    await expect.poll(() => asLines(messages)[1]).toBe('gap schema-changed');
+    await expect.poll(() => asLines(messages)[2]).toMatch(/^reset \{"id":1,"title":"New"\}/);
+    await database.query(`insert into film values (40, 'after')`);
+    await expect.poll(() => asLines(messages).at(-1)).toBe('insert {"id":40,"title":"after"}');
+    await database.query('delete from film');
+  });
+
+  test('a lost connection of the reader is a gap, and the stream goes on', async () => {
+    const { engine } = await startEngine(database);
+    const { messages } = await subscribe(engine, requestOf(film));
+    await database.query(`
+      select pg_terminate_backend(active_pid) from pg_replication_slots where database = current_database()`);
+    await expect.poll(() => asLines(messages), { timeout: 20_000 }).toContain('gap connection-lost');
+    await database.query(`insert into film values (30, 'x')`);
+    await expect.poll(() => asLines(messages).at(-1)).toBe('insert {"id":30,"title":"x"}');
+    await database.query('delete from film');
+  });
+});
+
+describe('many identities', () => {
+  test('more groups than have transactions of their own share them, and each gets its rows only', async () => {
+    const { engine } = await startEngine(database);
+    const names = Array.from({ length: 60 }, (_, index) => `t${index}`);
+    const subscribers = await Promise.all(names.map((name) => subscribe(engine, requestOf(item, tenant(name)))));
+    await database.query(`
+      begin; insert into member select 't' || n from generate_series(0, 59) as n;
+      insert into item select n, 't' || n, 'title ' || n from generate_series(0, 59) as n; commit`);
+
+    for (const [index, { messages }] of subscribers.entries())
+      await expect.poll(() => asLines(messages)).toEqual(['begin', `insert {"id":${index},"title":"title ${index}"}`]);
+    await database.query(`delete from item; delete from member`);
   });
 });

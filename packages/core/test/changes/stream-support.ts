@@ -1,5 +1,5 @@
 import { type TestGateway } from '@pgway/testing';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 
 export interface ServerSentEvent {
   readonly event?: string;
@@ -27,7 +27,13 @@ export async function openStream(
 ): Promise<OpenStream> {
   const abort = new AbortController();
   onTestFinished(() => abort.abort());
-  const response = await fetch(url + path, { headers, signal: abort.signal });
+  let response!: Response;
+  const request = async (): Promise<number> => {
+    response = await fetch(url + path, { headers, signal: abort.signal });
+    return response.status;
+  };
+  // The slot waits for transactions of other tests.
+  await expect.poll(request).not.toBe(503);
   let text = '';
   let hasEnded = false;
   const read = async (): Promise<void> => {

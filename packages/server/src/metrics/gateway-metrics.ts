@@ -4,6 +4,7 @@ import type { MetricsConfiguration } from '../config/schema/metrics.ts';
 import { byLabel, type MetricDefinition, type Sample, single } from './define-metric.ts';
 
 type Pool = Statistics['pools'][number];
+type Changes = NonNullable<Statistics['changes']>;
 type Replica = Statistics['reads']['replicas'][number];
 type EndpointPlans = NonNullable<Statistics['plans']>['endpoints'][number];
 
@@ -20,6 +21,7 @@ export function gatewayMetrics(
     ...planMetrics(gateway, configuration),
     ...cacheMetrics(gateway),
     ...eventMetrics(gateway),
+    ...changeMetrics(gateway),
     ...rateLimitMetrics(gateway),
     ...catalogMetrics(gateway),
     ...tenantMetrics(gateway),
@@ -189,6 +191,51 @@ function cacheMetrics(gateway: Gateway): readonly MetricDefinition[] {
       help: 'Whether the cache works: 1 or 0.',
       aggregator: 'min',
       read: () => single(gateway.health().cache === null ? 1 : 0),
+    },
+  ];
+}
+
+/** Without series unless an endpoint has changes. */
+function changeMetrics(gateway: Gateway): readonly MetricDefinition[] {
+  const read = (value: (changes: Changes) => number | null) => (): readonly Sample[] => {
+    const { changes } = gateway.statistics();
+    const sample = changes === undefined ? null : value(changes);
+    return sample === null ? [] : single(sample);
+  };
+  const metric = (
+    type: MetricDefinition['type'],
+    name: string,
+    help: string,
+    value: (changes: Changes) => number | null,
+  ): MetricDefinition => ({ type, name, help, read: read(value), ...(type === 'gauge' ? { aggregator: 'max' } : {}) });
+  return [
+    metric(
+      'gauge',
+      'pgway_changes_lag_bytes',
+      'Bytes of the log behind the latest state of row changes.',
+      ({ lagBytes }) => lagBytes,
+    ),
+    metric('gauge', 'pgway_changes_cut_seconds', 'Age of the latest state of row changes.', ({ cutAgeMs }) =>
+      cutAgeMs === null ? null : cutAgeMs / 1000,
+    ),
+    metric(
+      'counter',
+      'pgway_changes_lookups_total',
+      'Reads of changed rows, one for each group of equal subscriptions.',
+      ({ lookups }) => lookups,
+    ),
+    metric(
+      'counter',
+      'pgway_changes_deliveries_total',
+      'Row changes that were sent, one for each receiver.',
+      ({ deliveries }) => deliveries,
+    ),
+    {
+      type: 'counter',
+      name: 'pgway_changes_gaps_total',
+      help: 'Gaps in row changes that were sent, one for each receiver.',
+      labels: ['reason'],
+      read: () => byLabel('reason', gateway.statistics().changes?.gaps ?? {}),
     },
   ];
 }

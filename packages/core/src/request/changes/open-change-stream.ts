@@ -244,6 +244,7 @@ async function openStream(
     closed: () => subscription?.cancel(),
   };
   const subscriber: Subscriber = streams.openFeed(opened, maxReplayBytes);
+  request.onDisconnect(() => subscriber.cancel());
   subscriber.push(sseComment);
   try {
     subscription = await feed.subscribe(changeRequest, {
@@ -261,6 +262,5 @@ async function openStream(
     throw error;
   }
   if (subscriber.isDisconnected) subscription.cancel();
-  request.onDisconnect(() => subscriber.cancel());
   return { kind: 'stream', status: 200, headers, body: subscriber };
 }
