@@ -60,6 +60,10 @@ comment on function ruled is 'HTTP POST
 mcp
 validate _a using required, max_length 5
 validate _b using email';
+create function shown() returns setof int language sql stable as $$ select 1 $$;
+comment on function shown is 'HTTP GET
+mcp
+table_format = html';
 create function hinted() returns int language sql as $$ select 1 $$;
 comment on function hinted is 'HTTP
 mcp
@@ -114,6 +118,10 @@ describe('names', () => {
       ownHeaders: [],
       body: null,
     });
+  });
+
+  test('rows that are a table for people by default are requested as JSON', () => {
+    expect(toolRequest(tool('shown'), {})).toMatchObject({ path: '/api/shown', accept: 'application/json' });
   });
 
   test('a query string that is too long for a URL is in the body', () => {

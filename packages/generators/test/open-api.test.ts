@@ -143,6 +143,7 @@ describe('responses', () => {
           'application/json': { schema: { type: 'array', items: row } },
           'application/x-ndjson': { schema: { type: 'string' } },
           'text/csv': { schema: { type: 'string' } },
+          'text/html': { schema: { type: 'string' } },
         },
       },
     });

@@ -698,6 +698,18 @@ test('problems have field errors if an endpoint lists them', async () => {
   expect(moduleOf(planned([{ comment: 'HTTP POST /f' }]))).not.toContain('IFieldError');
 });
 
+test('rows that are a table for people by default are requested as JSON', () => {
+  const result = returns('scalar', [column('f', int4)], { set: true });
+  const module = moduleOf(
+    planned([
+      { comment: 'HTTP GET /f\ntable_format = html', result },
+      { name: 'g', comment: 'HTTP GET /g', result },
+    ]),
+  );
+  expect(part(module, 'f')).toContain('headers: { "Accept": "application/json", ...options.headers }');
+  expect(part(module, 'g')).toContain('headers: { ...options.headers }');
+});
+
 describe('large numbers as strings', () => {
   const endpoints = planned([
     {

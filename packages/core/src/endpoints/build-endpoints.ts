@@ -6,6 +6,7 @@ import { endpointPath } from './annotations/http.ts';
 import { idempotent } from './annotations/idempotent.ts';
 import { internal } from './annotations/internal.ts';
 import { largeNumbers } from './annotations/large-numbers.ts';
+import { reportTableFormat } from './annotations/table-format.ts';
 import { loginOrLogout } from './annotations/login.ts';
 import { mcp } from './annotations/mcp.ts';
 import { nested } from './annotations/nested.ts';
@@ -181,6 +182,7 @@ function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, known:
   if (changes !== null) Object.assign(composed, { changes: builder.record('changes', changes) });
   const endpoint = addMembers(builder, composed);
   reportOutsideDialect(builder);
+  reportTableFormat(builder, endpoint);
   return endpoint;
 }
 

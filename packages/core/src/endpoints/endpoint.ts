@@ -390,6 +390,8 @@ export interface Endpoint {
   readonly citus?: CitusRules;
   /** Whether JSON has `int8` and `numeric` as strings: always, or when a client requests it. Absent: as numbers. */
   readonly largeNumbers?: 'string' | 'negotiated';
+  /** The format of rows where `Accept` has no preference; absent: JSON. */
+  readonly tableFormat?: 'html';
   /** Problems about parameters list these in the member `errors`, with this status (null: that of the problem). Absent: they do not. */
   readonly fieldErrors?: { readonly status: number | null };
   /** The CREATE statement of the routine; absent unless the gateway is configured to read it. */

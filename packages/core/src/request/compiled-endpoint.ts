@@ -202,7 +202,7 @@ export class CompiledEndpoint {
     if (shape !== undefined) return shape.selectRepresentation(accept, call);
     if (this.#rawTemplate !== null) return this.#renderRaw(this.#rawTemplate, call);
     if (this.#negotiatesNumbers && accept !== undefined) return this.#selectNumbers(accept);
-    return this.#selectFormat(negotiateRowFormat(accept));
+    return this.#selectFormat(negotiateRowFormat(accept, this.endpoint.tableFormat));
   }
 
   /** Whether the response may have many rows. */
@@ -222,7 +222,7 @@ export class CompiledEndpoint {
   }
 
   #selectNumbers(accept: string): Representation {
-    const { format, numberTexts } = negotiateNumbers(accept);
+    const { format, numberTexts } = negotiateNumbers(accept, this.endpoint.tableFormat ?? 'json');
     if (!numberTexts) return this.#selectFormat(format);
     this.#numberTexts ??= toRepresentations(this.endpoint, numberTextFormats(this.endpoint));
     return this.#numberTexts[format] ?? this.#selectFormat(format);
@@ -381,5 +381,5 @@ function toRepresentations(
 }
 
 function createRepresentation(endpoint: Endpoint, format: Format, negotiable: boolean): Representation {
-  return { format, writeHeaders: createHeaderWriter(endpoint, format.contentType, negotiable) };
+  return { format, writeHeaders: createHeaderWriter(endpoint, format, negotiable) };
 }

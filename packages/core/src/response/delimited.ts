@@ -62,7 +62,7 @@ const booleans = { true: Buffer.from('true'), false: Buffer.from('false') };
 
 /** Returns a writer of RFC 4180 rows, with quotes only where needed. NULL is nothing, an empty text `""`. */
 export function csvWriter(columns: readonly ResultColumn[]): RowWriter {
-  const converters = columns.map(csvConverter);
+  const converters = columns.map(textConverter);
   return (out, chunk, offset, count) => {
     let index = 0;
     for (const field of readFields(chunk, offset, count)) {
@@ -79,8 +79,8 @@ export function csvWriter(columns: readonly ResultColumn[]): RowWriter {
 
 type Converter = (field: Uint8Array) => Uint8Array;
 
-/** Converts values of the column for CSV; null: PostgreSQL's text is used. The JSON of a composite has converted keys. */
-function csvConverter({ type }: ResultColumn): Converter | null {
+/** Converts values of the column to text for people and tables; null: PostgreSQL's text is used. The JSON of a composite has converted keys. */
+export function textConverter({ type }: ResultColumn): Converter | null {
   if (type.json === 'boolean') return (field) => booleans[field[0] === 0x74 ? 'true' : 'false'];
   const shape = type.json === 'converted' ? keyShape(type) : null;
   if (shape === null) return null;

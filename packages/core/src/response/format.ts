@@ -1,7 +1,9 @@
 import type { ResultShape, ResultColumn, Endpoint, RawFormat } from '../endpoints/endpoint.ts';
 import { writeBytea } from './bytea.ts';
 import type { ByteBuffer } from './byte-buffer.ts';
+import type { HeaderList } from '../http/response.ts';
 import { csvHeaderRow, csvWriter, rawHeaderRow, rawWriter } from './delimited.ts';
+import { htmlClosing, htmlHeaders, htmlOpening, htmlWriter } from './html.ts';
 import { withLargeNumberTexts } from '../endpoints/large-numbers.ts';
 import { numberTextParameter, type RowFormat } from './negotiate.ts';
 import type { RowPlan } from './row-encoder.ts';
@@ -18,6 +20,8 @@ import {
 /** Writes a response body from rows. Made once per endpoint at start, without state. */
 export interface Format {
   readonly contentType: string;
+  /** Headers that belong to the format; those of the comment replace them. Absent: none. */
+  readonly headers?: HeaderList;
   /** Bytes before the first row, between rows, and after the last one. */
   readonly open: Uint8Array;
   readonly separator: Uint8Array;
@@ -169,7 +173,7 @@ export function negotiableFormats(endpoint: Endpoint): Readonly<Partial<Record<R
     close: nothing,
   };
   const lines = { ...ndjson, row: lineWriter(onOneLine(jsonFormat.row)) };
-  // CSV needs a header row, and the columns of a record are not known.
+  // A table needs headings, and the columns of a record are not known.
   if (result.kind === 'records') return { ndjson: lines };
   const columns = resultColumns(result);
   const csv: Format = {
@@ -181,7 +185,15 @@ export function negotiableFormats(endpoint: Endpoint): Readonly<Partial<Record<R
     close: nothing,
     row: lineWriter(csvWriter(columns)),
   };
-  return { ndjson: lines, csv };
+  const html: Format = {
+    ...csv,
+    contentType: 'text/html; charset=utf-8',
+    headers: htmlHeaders,
+    open: htmlOpening(endpoint.name, columns),
+    close: htmlClosing,
+    row: htmlWriter(columns),
+  };
+  return { ndjson: lines, csv, html };
 }
 
 /** Adds a line feed to each row. */

@@ -8,25 +8,33 @@ import { type ParameterValues, parseTemplate, renderPart, type TemplatePart } fr
 /** Makes the headers of a response, content type first. */
 export type HeaderWriter = (call: ParameterValues) => HeaderList;
 
+/** What the headers of a response have from its format. */
+interface HeaderFormat {
+  readonly contentType: string;
+  readonly headers?: HeaderList;
+}
+
 /** The header writers of endpoints whose comments set no header, by content type of the gateway. */
 const plainWriters = new Map<string, HeaderWriter>();
 
 /** Returns the header writer of an endpoint. Headers without placeholders are made once. */
-export function createHeaderWriter(endpoint: Endpoint, contentType: string, negotiable: boolean): HeaderWriter {
+export function createHeaderWriter(endpoint: Endpoint, format: HeaderFormat, negotiable: boolean): HeaderWriter {
   if (endpoint.contentType !== null || endpoint.responseHeaders.length > 0) {
-    return createOwnWriter(endpoint, contentType, negotiable);
+    return createOwnWriter(endpoint, format, negotiable);
   }
-  const key = `${contentType} ${negotiable}`;
-  const writer = plainWriters.get(key) ?? createOwnWriter(endpoint, contentType, negotiable);
+  const key = `${format.contentType} ${negotiable} ${format.headers?.join() ?? ''}`;
+  const writer = plainWriters.get(key) ?? createOwnWriter(endpoint, format, negotiable);
   plainWriters.set(key, writer);
   return writer;
 }
 
-function createOwnWriter(endpoint: Endpoint, contentType: string, negotiable: boolean): HeaderWriter {
+function createOwnWriter(endpoint: Endpoint, format: HeaderFormat, negotiable: boolean): HeaderWriter {
+  const own = new Set(endpoint.responseHeaders.map(({ name }) => name.toLowerCase()));
   const lines = [
-    { name: 'content-type', value: endpoint.contentType ?? contentType },
+    { name: 'content-type', value: endpoint.contentType ?? format.contentType },
     // Shared caches must keep the formats apart (RFC 9110, section 12.5.5).
     ...(negotiable ? [{ name: 'vary', value: 'accept' }] : []),
+    ...toLines(format.headers ?? []).filter(({ name }) => !own.has(name)),
     ...endpoint.responseHeaders
       .map(({ name, value }) => ({ name: name.toLowerCase(), value }))
       // The adapters add it to every response.
@@ -42,6 +50,13 @@ function createOwnWriter(endpoint: Endpoint, contentType: string, negotiable: bo
   const fixed = render.bind(null, { parameters: [], values: [] });
   let made: HeaderList | null = null;
   return () => (made ??= Object.freeze(fixed()));
+}
+
+function toLines(list: HeaderList): readonly { readonly name: string; readonly value: string }[] {
+  return Array.from({ length: list.length / 2 }, (_, index) => ({
+    name: list[2 * index]!,
+    value: list[2 * index + 1]!,
+  }));
 }
 
 /** A header name (RFC 9110, section 5.1). */

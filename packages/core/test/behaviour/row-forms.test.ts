@@ -117,7 +117,10 @@ describe('which form it is', () => {
   test.each([
     ['application/json', 'application/json'],
     ['*/*', 'application/json'],
-    ['text/html, application/xhtml+xml', 'application/json'],
+    ['text/html, application/xhtml+xml', 'text/html; charset=utf-8'],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8', 'text/html; charset=utf-8'],
+    ['text/html;q=0.5, application/json', 'application/json'],
+    ['application/xhtml+xml, */*;q=0.1', 'application/json'],
     ['text/csv;q=0.5, application/json', 'application/json'],
     ['application/json;q=0.5, text/csv', 'text/csv; charset=utf-8; header=present'],
     ['application/x-ndjson, text/csv;q=0.9', 'application/x-ndjson'],

@@ -56,7 +56,7 @@ function overloadRequest(tool: McpTool, all: Arguments): ToolRequest {
   );
   const path = pathOf(overload, values);
   const { method } = endpoint;
-  const accept = negotiatesLargeNumbers(endpoint) ? 'application/json;IEEE754Compatible=true' : '*/*';
+  const accept = acceptOf(endpoint);
   const shared = { method, path, query: '', accept, idempotencyKey, ownHeaders: [] };
   if (endpoint.parameterSource === 'body') {
     const members = Object.fromEntries(others.map(({ name, value, argument }) => [argument?.key ?? name, value]));
@@ -69,6 +69,11 @@ function overloadRequest(tool: McpTool, all: Arguments): ToolRequest {
     return { ...shared, method: queryMethod, body };
   }
   return { ...shared, query, body: whole === undefined ? null : wholeBody(whole.argument!.type, whole.value) };
+}
+
+function acceptOf(endpoint: Endpoint): string {
+  if (negotiatesLargeNumbers(endpoint)) return 'application/json;IEEE754Compatible=true';
+  return endpoint.tableFormat === undefined ? '*/*' : 'application/json';
 }
 
 /**

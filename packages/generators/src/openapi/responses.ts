@@ -101,7 +101,7 @@ function textSchema(type: Parameters<typeof typeSchema>[0]): JsonSchema {
 function streamedContent({ result }: Endpoint): Content {
   if (result.kind !== 'objects' && result.kind !== 'values' && result.kind !== 'records') return {};
   const lines = { 'application/x-ndjson': { schema: text } };
-  return result.kind === 'records' ? lines : { ...lines, 'text/csv': { schema: text } };
+  return result.kind === 'records' ? lines : { ...lines, 'text/csv': { schema: text }, 'text/html': { schema: text } };
 }
 
 /** Returns the media type with large numbers as strings, for endpoints whose clients can request it. */

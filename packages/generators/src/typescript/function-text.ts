@@ -216,6 +216,8 @@ function requestInit(fn: ClientFunction, options: TypescriptClientOptions): read
   const { xsrfTokenHeaderName } = options;
   const changes = !['GET', 'HEAD', 'OPTIONS'].includes(endpoint.method);
   const headers = [
+    // A comment can make a table for people the default.
+    ...(endpoint.tableFormat === undefined ? [] : ['"Accept": "application/json"']),
     ...(type === null ? [] : [`"Content-Type": ${stringLiteral(type)}`]),
     ...(options.readOwnWrites ? [consistencyHeaders(endpoint)] : []),
     ...customHeaderMembers(options),

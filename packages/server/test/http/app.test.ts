@@ -191,6 +191,13 @@ describe('security headers', () => {
       });
     }
   });
+
+  test('a page of rows keeps its own policy, which allows no script', async () => {
+    const { url } = await serve({ securityHeaders: { enabled: true } });
+    const response = await fetch(`${url}/api/numbers?count=1`, { headers: { accept: 'text/html' } });
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/);
+  });
 });
 
 describe('compression', () => {

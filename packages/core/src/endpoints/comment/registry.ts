@@ -40,6 +40,7 @@ import { requestHeaders, requestHeadersParameterName } from '../annotations/requ
 import { upload } from '../annotations/upload.ts';
 import { uploadOption } from '../annotations/upload-option.ts';
 import { securitySensitive } from '../annotations/security-sensitive.ts';
+import { tableFormat } from '../annotations/table-format.ts';
 import { tags } from '../annotations/tags.ts';
 import {
   tsclient,
@@ -80,6 +81,7 @@ const all = [
   separator,
   newLine,
   columnNames,
+  tableFormat,
   responseSettings,
   largeNumbers,
   nested,

@@ -52,7 +52,7 @@ test.each([
   'openapi hide',
   'openapi tag Partner API',
   'result2 films',
-  'table_format = excel',
+  'excel_sheet = Films',
   'param _email default null',
   'param _email type citext',
   'param _email is address',

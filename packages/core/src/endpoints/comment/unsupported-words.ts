@@ -45,8 +45,8 @@ export const unsupportedWords: readonly UnsupportedWord[] = Object.freeze([
     advice: 'set the status of the SQLSTATE in postgreSqlErrorCodeToHttpStatusCodeMapping',
   },
   {
-    names: ['table_format', 'excel_file_name', 'excel_sheet'],
-    advice: 'remove the line; clients get CSV by the header Accept: text/csv',
+    names: ['excel_file_name', 'excel_sheet'],
+    advice: 'remove the line; spreadsheets read CSV, which clients get by the header Accept: text/csv',
   },
   {
     names: ['single', 'single_record'],

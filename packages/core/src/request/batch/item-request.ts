@@ -125,6 +125,8 @@ class ItemRequest implements GatewayRequest {
   }
 
   header(name: string): string | undefined {
+    // The response of the batch contains that of the item as JSON.
+    if (name === 'accept') return 'application/json';
     return this.#headers.get(name) ?? (batchHeaders.has(name) ? undefined : this.#batch.header(name));
   }
 
