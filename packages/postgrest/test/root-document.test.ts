@@ -124,6 +124,10 @@ test('an anonymous caller sees the tables, columns and functions that its role m
           "type": "object",
         },
       },
+      "externalDocs": {
+        "description": "PostgREST Documentation",
+        "url": "https://postgrest.org/en/v16/references/api.html",
+      },
       "info": {
         "description": "What the caller may do in the schema shop",
         "title": "shop",
@@ -461,7 +465,6 @@ test('an anonymous caller sees the tables, columns and functions that its role m
                     "codes": {
                       "format": "text[]",
                       "items": {
-                        "format": "text",
                         "type": "string",
                       },
                       "type": "array",
@@ -719,4 +722,212 @@ test('a document is made once for callers with the same privileges, and again af
   await own.database.query('create table actor (id int primary key)');
   await own.gateway.refresh();
   expect([Object.keys(JSON.parse(await read()).definitions), isMade()]).toEqual([['actor', 'film'], true]);
+});
+
+describe('facts of the catalog', () => {
+  const described = useGateway(
+    `
+    create schema stock;
+    comment on schema stock is 'Stock of the shop
+
+What is there,
+and where';
+    create type stock.state as enum ('new', 'used');
+    create table stock.place (id int primary key);
+    create table stock.thing (
+      id int generated always as identity primary key,
+      place_id int references stock.place,
+      code varchar(20) not null default 'it''s',
+      letter char(1),
+      bits bit varying(8),
+      price numeric(8, 2) default 42.5,
+      change int default -1,
+      sold boolean default false,
+      since date default '1900-01-01',
+      seen timestamptz default now(),
+      state stock.state default 'new',
+      names text[] default '{}',
+      codes varchar(3)[],
+      states stock.state[],
+      facts json default '{}');
+    comment on table stock.thing is 'Things';
+    comment on column stock.thing.id is 'Its number';
+    comment on column stock.thing.place_id is 'Where it is';
+    comment on column stock.thing.code is 'Printed on it';
+    create view stock.used as select id, code from stock.thing;
+    comment on column stock.used.code is 'Printed on a used one';
+    create function stock.move(thing int, place int) returns void language sql as '';
+    comment on function stock.move is 'Moves a thing
+
+At once';
+    create schema empty; create table empty.thing (id int);
+    `,
+    {
+      routineSources: [functionsSource(), postgrestSource()],
+      commentsMode: 'parseAll',
+      includeSchemas: ['stock', 'empty'],
+    },
+  );
+
+  // oxlint-disable-next-line typescript/no-explicit-any -- a tree of JSON
+  async function readDocument(headers: Readonly<Record<string, string>> = {}): Promise<any> {
+    const document = JSON.parse((await described.send('GET /rest/', { headers })).body);
+    expect(await schemaErrors(document)).toEqual([]);
+    return document;
+  }
+
+  test('the comment of a schema is the title and description of its document', async () => {
+    const { info, externalDocs } = await readDocument();
+    expect(info).toEqual({
+      title: 'Stock of the shop',
+      description: 'What is there,\nand where',
+      version: '1.0.0',
+    });
+    expect(externalDocs).toEqual({
+      description: 'PostgREST Documentation',
+      url: 'https://postgrest.org/en/v16/references/api.html',
+    });
+    expect((await readDocument({ 'accept-profile': 'empty' })).info).toEqual({
+      title: 'empty',
+      description: 'What the caller may do in the schema empty',
+      version: '1.0.0',
+    });
+  });
+
+  test('columns have their comments, longest values, and defaults that are constants', async () => {
+    const { definitions, parameters } = await readDocument();
+    expect(definitions.thing).toMatchInlineSnapshot(`
+      {
+        "description": "Things",
+        "properties": {
+          "bits": {
+            "format": "bit varying",
+            "maxLength": 8,
+            "type": "string",
+          },
+          "change": {
+            "default": -1,
+            "format": "integer",
+            "type": "integer",
+          },
+          "code": {
+            "default": "it's",
+            "description": "Printed on it",
+            "format": "character varying",
+            "maxLength": 20,
+            "type": "string",
+          },
+          "codes": {
+            "format": "character varying[]",
+            "items": {
+              "type": "string",
+            },
+            "type": "array",
+          },
+          "facts": {
+            "format": "json",
+          },
+          "id": {
+            "description": "Its number
+
+      Note:
+      This is a Primary Key.<pk/>",
+            "format": "integer",
+            "type": "integer",
+          },
+          "letter": {
+            "format": "character",
+            "maxLength": 1,
+            "type": "string",
+          },
+          "names": {
+            "format": "text[]",
+            "items": {
+              "type": "string",
+            },
+            "type": "array",
+          },
+          "place_id": {
+            "description": "Where it is
+
+      Note:
+      This is a Foreign Key to \`place.id\`.<fk table='place' column='id'/>",
+            "format": "integer",
+            "type": "integer",
+          },
+          "price": {
+            "default": 42.5,
+            "format": "numeric",
+            "type": "number",
+          },
+          "seen": {
+            "format": "timestamp with time zone",
+            "type": "string",
+          },
+          "since": {
+            "default": "1900-01-01",
+            "format": "date",
+            "type": "string",
+          },
+          "sold": {
+            "default": false,
+            "format": "boolean",
+            "type": "boolean",
+          },
+          "state": {
+            "default": "new",
+            "enum": [
+              "new",
+              "used",
+            ],
+            "format": "stock.state",
+            "type": "string",
+          },
+          "states": {
+            "format": "stock.state[]",
+            "items": {
+              "enum": [
+                "new",
+                "used",
+              ],
+              "type": "string",
+            },
+            "type": "array",
+          },
+        },
+        "required": [
+          "id",
+          "code",
+        ],
+        "type": "object",
+      }
+    `);
+    expect(definitions.used.properties.code).toMatchInlineSnapshot(`
+      {
+        "default": "it's",
+        "description": "Printed on a used one",
+        "format": "character varying",
+        "maxLength": 20,
+        "type": "string",
+      }
+    `);
+    expect(parameters['rowFilter.thing.code'].description).toBe('Printed on it');
+    expect(parameters['rowFilter.thing.letter'].description).toBe('character(1)');
+  });
+
+  test('the arguments of a function have its comment', async () => {
+    const { paths } = await readDocument();
+    const { summary, description, parameters } = paths['/rpc/move'].post;
+    expect({ summary, description, arguments: parameters[0].schema.description }).toEqual({
+      summary: 'Moves a thing',
+      description: 'At once',
+      arguments: 'Moves a thing\n\nAt once',
+    });
+  });
+
+  test('a changed comment is in the next document', async () => {
+    await described.database.query(`comment on schema empty is 'Nothing'`);
+    onTestFinished(() => described.database.query('comment on schema empty is null').then(() => {}));
+    expect((await readDocument({ 'accept-profile': 'empty' })).info.title).toBe('Nothing');
+  });
 });

@@ -6,6 +6,8 @@ export interface Privileges {
   readonly insert?: readonly string[];
   readonly update?: readonly string[];
   readonly delete?: boolean;
+  /** The comments of the columns, by name; null: none has one. */
+  readonly comments?: Readonly<Record<string, string>> | null;
 }
 
 /** A table or an overload of a function that the caller may use. */

@@ -3,29 +3,35 @@ import { groupBy } from '@pgway/core/internal';
 import { functionOf } from '../rpc/function-target.ts';
 import type { AllowedResource } from './allowed-resource.ts';
 import { functionPath } from './function-paths.ts';
-import { sharedParameters, type SwaggerObject } from './swagger.ts';
+import { sharedParameters, summaryOf, type SwaggerObject } from './swagger.ts';
 import { allowedTable, definitionOf, tableParameters, tablePath } from './table-paths.ts';
 
 interface DocumentParts {
   readonly schema: string;
+  /** That of the schema: its first line is the title of the document. */
+  readonly comment: string | null;
   /** The path of the tables. */
   readonly path: string;
   readonly resources: readonly AllowedResource[];
 }
 
 /** Returns the document. It has no host: clients use the one that they have it from. */
-export function openApi2Document({ schema, path, resources }: DocumentParts): SwaggerObject {
+export function openApi2Document({ schema, comment, path, resources }: DocumentParts): SwaggerObject {
   const tables = resources.flatMap((resource) => allowedTable(resource) ?? []);
   const functions = resources.filter(({ endpoints }) => functionOf(endpoints[0]!) !== undefined);
   const byName = groupBy(functions, ({ endpoints }) => endpoints[0]!.name);
+  const { summary: title = schema, description = `What the caller may do in the schema ${schema}` } = summaryOf(
+    comment ?? '',
+  );
   const visible = new Map(tables.map((table) => [table.target.name, table]));
   return {
     swagger: '2.0',
     info: {
-      title: schema,
-      description: `What the caller may do in the schema ${schema}`,
+      title,
+      description,
       version: '1.0.0',
     },
+    externalDocs: { description: 'PostgREST Documentation', url: 'https://postgrest.org/en/v16/references/api.html' },
     basePath: path === '' ? '/' : path,
     consumes: mediaTypes,
     produces: mediaTypes,

@@ -24,7 +24,7 @@ function operation({ method, name, description, parameters }: Endpoint): Swagger
     parameters:
       method === 'GET'
         ? given.filter(({ unnamed }) => !unnamed).map(queryParameter)
-        : [bodyParameter(given), parameterRef('preferParams')],
+        : [bodyParameter(given, description), parameterRef('preferParams')],
     responses: { 200: { description: 'OK' } },
   };
 }
@@ -44,20 +44,21 @@ function queryParameter({ name, type, optional, variadic }: EndpointParameter): 
 }
 
 /** A single argument without a name is the whole body. */
-function bodyParameter(given: readonly EndpointParameter[]): SwaggerObject {
+function bodyParameter(given: readonly EndpointParameter[], description: string): SwaggerObject {
   const [first] = given;
   const isWhole = first?.unnamed === true && given.length === 1;
   return {
     name: 'args',
     required: true,
     in: 'body',
-    schema: isWhole ? valueSchema(first.type) : argumentsSchema(given),
+    schema: isWhole ? valueSchema(first.type) : argumentsSchema(given, description),
   };
 }
 
-function argumentsSchema(given: readonly EndpointParameter[]): SwaggerObject {
+function argumentsSchema(given: readonly EndpointParameter[], description: string): SwaggerObject {
   const required = given.filter(({ optional }) => !optional).map(({ name }) => name);
   return {
+    ...(description === '' ? {} : { description }),
     type: 'object',
     properties: Object.fromEntries(given.map(({ name, type }) => [name, valueSchema(type)])),
     // OpenAPI 2 has no empty list.

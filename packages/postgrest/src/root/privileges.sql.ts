@@ -4,7 +4,9 @@
  *
  * `$1` is a JSON array of objects: `place`, `schema`, `name`, and `types` of the arguments of a function as quoted and qualified names, null
  * for a table. The result has their `place`, and of a table the names of the columns that the role may `select`, `insert` and `update`, and
- * whether it may `delete` rows.
+ * whether it may `delete` rows, and the `comments` of the columns.
+ *
+ * `$2` is the name of a schema, whose comment is the second column.
  */
 export const privilegesSql: string = `with "wanted" as materialized (
     select w.* from pg_catalog.json_to_recordset($1::pg_catalog.json)
@@ -15,7 +17,12 @@ export const privilegesSql: string = `with "wanted" as materialized (
       'delete', pg_catalog.has_table_privilege(c.oid, 'delete'),
       'select', ${columnsSql('select')},
       'insert', ${columnsSql('insert')},
-      'update', ${columnsSql('update')}) as "facts"
+      'update', ${columnsSql('update')},
+      'comments', (
+        select pg_catalog.json_object_agg(a.attname, d.description) from pg_catalog.pg_attribute a
+          join pg_catalog.pg_description d on d.objoid = c.oid and d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass
+            and d.objsubid = a.attnum
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped)) as "facts"
     from "wanted" w
       join pg_catalog.pg_namespace n on n.nspname = w."schema"::pg_catalog.name
       join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = w."name"::pg_catalog.name
@@ -33,7 +40,8 @@ export const privilegesSql: string = `with "wanted" as materialized (
           join pg_catalog.pg_type t on t.oid = a."type" join pg_catalog.pg_namespace tn on tn.oid = t.typnamespace
         order by a."number")
   )
-  select coalesce(pg_catalog.json_agg(r."facts" order by r."place"), '[]')::pg_catalog.text
+  select coalesce(pg_catalog.json_agg(r."facts" order by r."place"), '[]')::pg_catalog.text,
+    (select pg_catalog.obj_description(n.oid, 'pg_namespace') from pg_catalog.pg_namespace n where n.nspname = $2::pg_catalog.name)
   from (select * from "tables" union all select * from "functions") r`;
 
 function columnsSql(privilege: 'select' | 'insert' | 'update'): string {

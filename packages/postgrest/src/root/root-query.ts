@@ -30,22 +30,22 @@ export function buildRoot(input: QueryInput): Query {
   const allowed = resourcesOf(endpoint).filter((other) => other.schema === schema && context.mayCall(other));
   const resources = groupResources(allowed);
   return {
-    ...privilegesOf(resources).finish('document'),
+    ...privilegesOf(resources, schema).finish('document'),
     ...beginTransaction(request),
     rowResponse: {
       rollsBack: rollsBack(request),
-      respond: ([privileges = null]) => {
+      respond: ([privileges = null, comment = null]) => {
         const make = (): string => {
           const placed = JSON.parse(privileges ?? '[]') as readonly PlacedPrivileges[];
           return JSON.stringify(
-            openApi2Document({ schema, path: target.options.path, resources: usable(resources, placed) }),
+            openApi2Document({ schema, comment, path: target.options.path, resources: usable(resources, placed) }),
           );
         };
         const ids = allowed.map(({ id }) => id);
         return representation(
           request,
           200,
-          cachedDocument(endpoint, [schema, ids.join('\n'), privileges ?? ''], make),
+          cachedDocument(endpoint, [schema, ids.join('\n'), privileges ?? '', comment ?? ''], make),
           preferenceApplied(request.preferences, ['tx', 'handling']),
         );
       },
@@ -73,14 +73,17 @@ function groupResources(endpoints: readonly Endpoint[]): readonly (readonly Endp
 
 const source = { name: 'resources', key: 'resources', type: { sql: '"pg_catalog"."text"', display: 'text' } };
 
-function privilegesOf(resources: readonly (readonly Endpoint[])[]): SqlText {
+function privilegesOf(resources: readonly (readonly Endpoint[])[], schema: string): SqlText {
   const wanted = resources.map(([first], place) => ({
     place,
     schema: first!.schema,
     name: first!.name,
     types: functionOf(first!) === undefined ? null : first!.parameters.map(({ type }) => type.sql),
   }));
-  return new SqlText().addLazily(() => privilegesSql, 'privileges').addValue(JSON.stringify(wanted), source);
+  return new SqlText()
+    .addLazily(() => privilegesSql, 'privileges')
+    .addValue(JSON.stringify(wanted), source)
+    .addValue(schema, source);
 }
 
 interface PlacedPrivileges extends Privileges {

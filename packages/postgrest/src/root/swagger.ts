@@ -5,14 +5,56 @@ export type SwaggerObject = Readonly<Record<string, unknown>>;
 
 /** Returns the type of a value in JSON, with the name of its type in PostgreSQL as format. */
 export function valueSchema(type: TypeFacts | NamedType): SwaggerObject {
-  const { element, labels, display } = type;
+  const { element } = type;
   return {
     ...jsonType(type),
-    format: display,
-    ...(element === undefined ? {} : { items: valueSchema(element) }),
-    ...(labels === undefined ? {} : { enum: labels }),
+    format: formatOf(type),
+    ...(element === undefined ? {} : { items: { ...jsonType(element), ...labelsOf(element) } }),
+    ...labelsOf(type),
+    ...maxLengthOf(type),
   };
 }
+
+function labelsOf({ labels }: TypeFacts | NamedType): SwaggerObject {
+  return labels === undefined ? {} : { enum: labels };
+}
+
+/** The parameter of a built-in type, as in `numeric(8,2)`. */
+const modifier = /\(\d+(?:,-?\d+)?\)/;
+
+/** Returns the name of the type without its parameter, as PostgREST has it. */
+function formatOf({ display, builtin, element }: TypeFacts | NamedType): string {
+  const isBuiltin = builtin !== null || (element !== undefined && element.builtin !== null);
+  return isBuiltin ? display.replace(modifier, '') : display;
+}
+
+/** Returns the number of characters of `character` and `character varying`, or the bits of `bit`. */
+function maxLengthOf({ display, builtin, element }: TypeFacts | NamedType): SwaggerObject {
+  if (builtin === null || element !== undefined) return {};
+  const [, length] = /^(?:character|bit)(?: varying)?\((\d+)\)$/.exec(display) ?? [];
+  return length === undefined ? {} : { maxLength: Number(length) };
+}
+
+/** Returns the value of a default that is a constant; an expression has no value here. */
+export function defaultOf(type: TypeFacts | NamedType, expression: string | null): SwaggerObject {
+  const [, quoted, plain] = constant.exec(expression ?? '') ?? [];
+  const text = quoted?.replaceAll("''", "'") ?? plain;
+  if (text === undefined) return {};
+  const value = jsonType(type).type === 'string' ? (quoted === undefined ? null : text) : parseConstant(type, text);
+  return value === null ? {} : { default: value };
+}
+
+/** Returns a boolean or number; null for another value. */
+function parseConstant(type: TypeFacts | NamedType, text: string): boolean | number | null {
+  const { type: name } = jsonType(type);
+  if (name === 'boolean') return text === 'true' || (text === 'false' ? false : null);
+  const isNumber = name === 'integer' || name === 'number';
+  return isNumber && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : null;
+}
+
+/** A literal as `pg_get_expr` has it: `'text'::character varying`, `'-1'::integer`, `42`, `true`. Strings with backslashes have an `E`. */
+const constant =
+  /^(?:'((?:[^']|'')*)'(?:::[^'()]+(?:\(\d+(?:,-?\d+)?\))?[^'()]*)?|\(?(-?[\d.]+|true|false)\)?(?:::[^'()]+)?)$/;
 
 const numbers: Readonly<Record<string, string>> = {
   bool: 'boolean',
@@ -37,7 +79,7 @@ export function textSchema(type: TypeFacts | NamedType): SwaggerObject {
   const { type: name = 'string' } = jsonType(type);
   const isText = name === 'array' || name === 'object';
   const labels = type.element === undefined && type.labels !== undefined ? { enum: type.labels } : {};
-  return { type: isText ? 'string' : name, format: type.display, ...labels };
+  return { type: isText ? 'string' : name, format: formatOf(type), ...labels };
 }
 
 /** Returns the first line of a comment as summary, and the others as description. */

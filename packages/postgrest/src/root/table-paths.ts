@@ -5,7 +5,7 @@ import { keyFactsOf } from '../key-facts.ts';
 import { functionOf } from '../rpc/function-target.ts';
 import { type Target, targetOf } from '../target.ts';
 import type { AllowedResource } from './allowed-resource.ts';
-import { definitionRef, parameterRef, summaryOf, type SwaggerObject, valueSchema } from './swagger.ts';
+import { defaultOf, definitionRef, parameterRef, summaryOf, type SwaggerObject, valueSchema } from './swagger.ts';
 
 /** A table with what its caller may do. */
 export interface AllowedTable {
@@ -15,6 +15,8 @@ export interface AllowedTable {
   readonly columns: readonly Column[];
   /** The columns of filters: filters read them. */
   readonly filters: readonly string[];
+  /** The comments of columns, by name. */
+  readonly comments: ReadonlyMap<string, string>;
 }
 
 type Column = Target['columns'] extends ReadonlyMap<string, infer Value> ? Value : never;
@@ -44,6 +46,7 @@ export function allowedTable({ endpoints, privileges }: AllowedResource): Allowe
     methods: new Set(methods),
     columns: [...target.columns.values()].filter(({ name }) => named.has(name)),
     filters: [...target.columns.keys()].filter((name) => hasFilter(name) && select.includes(name)),
+    comments: new Map(Object.entries(privileges.comments ?? {})),
   };
 }
 
@@ -78,12 +81,13 @@ export function tablePath(table: AllowedTable): readonly [path: string, item: Sw
 export function tableParameters({
   target: { name, columns },
   filters,
+  comments,
 }: AllowedTable): readonly (readonly [name: string, parameter: SwaggerObject])[] {
   const body = { name, description: name, required: false, in: 'body', schema: definitionRef(name) };
   return [
     [bodyName(name), body],
     ...filters.map((column) => {
-      const description = columns.get(column)!.type.display;
+      const description = comments.get(column) ?? columns.get(column)!.type.display;
       return [
         filterName(name, column),
         { name: filterKey(column), description, required: false, in: 'query', type: 'string' },
@@ -106,7 +110,7 @@ function filterName(table: string, column: string): string {
  * @param visible the tables of the document by name: the notes of keys name no others
  */
 export function definitionOf(
-  { target, columns }: AllowedTable,
+  { target, columns, comments }: AllowedTable,
   visible: ReadonlyMap<string, AllowedTable>,
 ): SwaggerObject {
   const required = columns.filter(({ notNull }) => notNull).map(({ name }) => name);
@@ -120,8 +124,13 @@ export function definitionOf(
           ...(column.key ? ['This is a Primary Key.<pk/>'] : []),
           ...foreignKeyNotes(target, column, visible),
         ];
-        const note = notes.length === 0 ? {} : { description: ['Note:', ...notes].join('\n') };
-        return [column.name, { ...note, ...valueSchema(column.type) }];
+        const parts = [
+          comments.get(column.name) ?? [],
+          notes.length === 0 ? [] : ['Note:', ...notes].join('\n'),
+        ].flat();
+        const described = parts.length === 0 ? {} : { description: parts.join('\n\n') };
+        const value = defaultOf(column.type, column.defaultExpression ?? null);
+        return [column.name, { ...described, ...valueSchema(column.type), ...value }];
       }),
     ),
     // OpenAPI 2 has no empty list.
