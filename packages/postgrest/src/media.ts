@@ -101,8 +101,18 @@ function ownMedia(essence: string, own: string): ResponseMedia | null {
 
 function contentTypeOf(mediaType: string): string {
   if (mediaType === anyType) return 'application/octet-stream';
-  return mediaType.startsWith('text/') || /[/+]json$/.test(mediaType) ? mediaType + utf8 : mediaType;
+  return typesWithCharset.has(mediaType) ? mediaType + utf8 : mediaType;
 }
+
+/** The types that PostgREST knows. Others have the name of their domain, and nothing more. */
+const typesWithCharset: ReadonlySet<string> = new Set([
+  'application/json',
+  'application/geo+json',
+  'application/openapi+json',
+  'text/csv',
+  'text/plain',
+  'text/xml',
+]);
 
 const planType = 'application/vnd.pgrst.plan';
 const planFormats: ReadonlyMap<string, PlanForm['format']> = new Map([

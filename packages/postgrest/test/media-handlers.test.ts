@@ -66,7 +66,7 @@ describe('of a table', () => {
     expect(await ask(gateway, 'GET /rest/note?order=id', accept('text/markdown'))).toMatchInlineSnapshot(`
       "200
       content-range: 0-1/*
-      content-type: text/markdown; charset=utf-8
+      content-type: text/markdown
 
       - a
       - b,"c"
@@ -99,7 +99,7 @@ describe('of a table', () => {
     expect(await ask(gateway, 'POST /rest/note', { headers, body: [{ id: 3, title: 'c' }] })).toMatchInlineSnapshot(`
       "201
       content-range: */*
-      content-type: text/markdown; charset=utf-8
+      content-type: text/markdown
       preference-applied: return=representation, tx=rollback
 
       - c
