@@ -33,6 +33,8 @@ export default defineConfig({
       '@pgway/redis': source('packages/redis/src/index.ts'),
       '@pgway/postgrest/internal': source('packages/postgrest/src/internal.ts'),
       '@pgway/postgrest': source('packages/postgrest/src/index.ts'),
+      '@pgway/realtime/internal': source('packages/realtime/src/internal.ts'),
+      '@pgway/realtime': source('packages/realtime/src/index.ts'),
       '@pgway/external-sign-in/internal': source('packages/external-sign-in/src/internal.ts'),
       '@pgway/external-sign-in': source('packages/external-sign-in/src/index.ts'),
       '@pgway/embedded': source('packages/embedded/src/index.ts'),

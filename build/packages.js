@@ -26,7 +26,7 @@ export function publicScripts(name) {
 }
 
 /** The packages of the library, whose sources a bundle can contain. */
-export const libraries = ['core', 'excel', 'external-sign-in', 'generators', 'postgrest', 'redis'];
+export const libraries = ['core', 'excel', 'external-sign-in', 'generators', 'postgrest', 'realtime', 'redis'];
 
 /** Returns the sources of what the libraries export, by specifier, for bundles that contain them. */
 export function librarySources() {

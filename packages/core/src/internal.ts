@@ -15,6 +15,7 @@ export { isStorable } from './auth-schemes/storable.ts';
 export { type AccessControl, authorize, signInRoute } from './auth/authorize.ts';
 export { withCallerHeaders } from './auth/caller-headers.ts';
 export { firstClaim } from './auth/claims.ts';
+export { jwtClaims } from './auth/jwt-claims.ts';
 export type { LoginOptions } from './auth/login-options.ts';
 export { type LoginResult, loginStatus, refuseLogin, startSession } from './auth/login-result.ts';
 export { logout } from './auth/logout.ts';
@@ -24,12 +25,14 @@ export { display } from './endpoints/diagnostic.ts';
 export { fieldErrorCodes } from './endpoints/endpoint.ts';
 export { createTypeConverter } from './endpoints/named-type.ts';
 export { groupBy } from './endpoints/group-by.ts';
-export { buildCall, findMissingArgument } from './endpoints/statement.ts';
+export { buildCall, buildSelectList, findMissingArgument } from './endpoints/statement.ts';
 export { negotiatesLargeNumbers, withLargeNumberTexts } from './endpoints/large-numbers.ts';
 export { endpointDefaults } from './endpoints/options.ts';
 export { openChangeFeed } from './gateway/open-changes.ts';
 export { type BatchCommand, type BatchCommandOptions, openBatchCommand } from './gateway/batch-command.ts';
+export { type ChangeAccess, type ChangeCaller, changeAccess } from './gateway/change-access.ts';
 export { configuredPoolSize } from './gateway/connections.ts';
+export { publication } from './gateway/open-changes.ts';
 export { toGatewayRequest } from './gateway/host-authentication.ts';
 export { runStatements } from './gateway/run-statements.ts';
 export type { SingleConnectionOptions } from './gateway/single-connection.ts';
@@ -68,6 +71,15 @@ export {
   type DialectDescriber,
 } from './ports/dialect-description.ts';
 export { earlierIndex } from './ports/earlier-statements.ts';
+export type {
+  ChangeIdentity,
+  ChangeListener,
+  ChangeMessage,
+  ChangeQuery,
+  ChangeRequest,
+  ChangeSubscription,
+  RowChange,
+} from './ports/changes.ts';
 export { errorToLoginOutcome } from './ports/ports.ts';
 export { arrayLiteral, recordLiteral } from './postgres/literal.ts';
 export { DatabaseError, type Diagnostics, LocatedError } from './postgres/port.ts';
@@ -175,6 +187,7 @@ export { foreignKeysSql } from './tables/read/foreign-keys.sql.ts';
 export { writeColumns } from './tables/read/joined-columns.ts';
 export { pageOf, rowCount } from './tables/read/page-sql.ts';
 export { parseReadQuery } from './tables/read/parse-query.ts';
+export { parseCondition } from './tables/read/parse-filters.ts';
 export {
   emptyLevel,
   type Filter,

@@ -30,7 +30,7 @@ async function npmWith(env: NodeJS.ProcessEnv, folder: string, ...args: readonly
 }
 
 /** The packages of which the server consists, in one installation. */
-const libraries = ['core', 'excel', 'external-sign-in', 'generators', 'postgrest', 'redis'];
+const libraries = ['core', 'excel', 'external-sign-in', 'generators', 'postgrest', 'realtime', 'redis'];
 const tarballsOfServer = (): Readonly<Record<string, string>> =>
   Object.fromEntries([
     ...libraries.map((name) => [`@pgway/${name}`, tarball(`pgway-${name}`)]),

@@ -1,5 +1,6 @@
 import { type FetchHandler, fetchHandler } from '../adapters/fetch.ts';
 import { type NodeMiddleware, nodeMiddleware } from '../adapters/node.ts';
+import { keepChangeAccess } from './change-access.ts';
 import { clientOriginResolver } from './client-origin.ts';
 import { type HostAuthentication, hostAuthentication } from './host-authentication.ts';
 import type { Handle } from '../http/response.ts';
@@ -105,7 +106,7 @@ function toGateway({ instance, tenants, options, observe }: GatewayParts): Gatew
   const inner = tenants === null ? instance.handle : tenantHandle(tenants, instance, options, observe);
   // The client behind trusted proxies first, then built-in routes, then database endpoints.
   const handle = deliverLargeBodies((request) => inner(resolveClient(request)), options.slowClientTimeout * 1_000);
-  return {
+  const gateway: Gateway = {
     get endpoints() {
       return instance.loaded().endpoints;
     },
@@ -136,6 +137,11 @@ function toGateway({ instance, tenants, options, observe }: GatewayParts): Gatew
       await instance.close();
     },
   };
+  if (tenants === null) {
+    const showsDatabaseMessages = options.returnGatewayExceptionMessage !== false;
+    keepChangeAccess(gateway, instance, { resolveClient, showsDatabaseMessages });
+  }
+  return gateway;
 }
 
 /** All tenants share the routes of the authentication when a claim of the caller tells the tenant. */

@@ -1,0 +1,98 @@
+import { display } from '@pgway/core/internal';
+import { maxBindings, maxFilterLength } from './limits.ts';
+import { isObject } from './message.ts';
+import { Refusal } from './refusal.ts';
+
+export const changeEvents = ['INSERT', 'UPDATE', 'DELETE'] as const;
+
+export type ChangeEvent = (typeof changeEvents)[number];
+
+/** What one `on('postgres_changes', …)` of a client asks for. */
+export interface Binding {
+  /** The members of the client, which the reply repeats: the client compares them with its own. */
+  readonly given: Readonly<Record<string, unknown>>;
+  readonly events: readonly ChangeEvent[];
+  /** `*`: all schemas. */
+  readonly schema: string;
+  /** `*`: all tables. */
+  readonly table: string;
+  /** Empty: every row. */
+  readonly filter: string;
+  /** Null: all columns. */
+  readonly select: readonly string[] | null;
+}
+
+export interface JoinRequest {
+  readonly bindings: readonly Binding[];
+  /** Null: that of the connection. */
+  readonly token: string | null;
+}
+
+/** @throws Refusal that names the member */
+export function parseJoin(payload: unknown): JoinRequest {
+  if (!isObject(payload)) throw new Refusal('The payload of phx_join is not an object');
+  const { config = {}, access_token: token } = payload;
+  if (!isObject(config)) throw new Refusal('"config" is not an object');
+  if (config['private'] === true) throw new Refusal('Private channels are not available; leave out "private"');
+  const { presence } = config;
+  if (isObject(presence) && presence['enabled'] === true)
+    throw new Refusal('Presence is not available; remove the presence listeners of the channel');
+  const list = config['postgres_changes'] ?? [];
+  if (!Array.isArray(list)) throw new Refusal('"postgres_changes" is not a list');
+  if (list.length > maxBindings)
+    throw new Refusal(`The channel has ${list.length} bindings of postgres_changes; ${maxBindings} is the limit`);
+  return { bindings: list.map(parseBinding), token: parseToken(token) };
+}
+
+/** @throws Refusal */
+export function parseToken(token: unknown): string | null {
+  if (token === undefined || token === null || token === '') return null;
+  // Header fields have visible characters of ASCII.
+  if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
+  throw new Refusal('"access_token" is not a token');
+}
+
+function parseBinding(given: unknown): Binding {
+  if (!isObject(given)) throw new Refusal('An element of "postgres_changes" is not an object');
+  const filter = readText(given, 'filter', '');
+  if (filter.length > maxFilterLength)
+    throw new Refusal(`"filter" has ${filter.length} characters; ${maxFilterLength} is the limit`);
+  return {
+    given,
+    events: parseEvents(readText(given, 'event', '*')),
+    schema: readText(given, 'schema', 'public'),
+    table: readText(given, 'table', '*'),
+    filter,
+    select: parseSelect(given['select']),
+  };
+}
+
+function readText(given: Readonly<Record<string, unknown>>, member: string, absent: string): string {
+  const value = given[member] ?? absent;
+  if (typeof value !== 'string') throw new Refusal(`"${member}" of a binding is not a text`);
+  return value;
+}
+
+function parseEvents(event: string): readonly ChangeEvent[] {
+  if (event === '*') return changeEvents;
+  const known = changeEvents.find((name) => name === event.toUpperCase());
+  if (known === undefined) throw new Refusal(`"event" is *, INSERT, UPDATE or DELETE, not ${display(event)}`);
+  return [known];
+}
+
+/** Reads `id,name` and `['id', 'name']`. */
+function parseSelect(select: unknown): readonly string[] | null {
+  if (select === undefined || select === null || select === '' || select === '*') return null;
+  const names: unknown[] = typeof select === 'string' ? select.split(',').map((name) => name.trim()) : toList(select);
+  if (names.some((name) => typeof name !== 'string' || name === ''))
+    throw new Refusal('"select" is a list of names of columns');
+  return names.includes('*') || names.length === 0 ? null : (names as string[]);
+}
+
+function toList(select: unknown): unknown[] {
+  if (Array.isArray(select) && select.length <= maxColumns) return select as unknown[];
+  throw new Refusal('"select" is a list of names of columns');
+}
+
+/** PostgreSQL's limit of the columns of a table. */
+const maxColumns = 1_600;

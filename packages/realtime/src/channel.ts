@@ -1,0 +1,220 @@
+import { Problem } from '@pgway/core';
+import { type ChangeCaller, type ChangeMessage, DatabaseError, type RowChange } from '@pgway/core/internal';
+import type { JoinRequest } from './bindings.ts';
+import { eventOf, toChangeData } from './change-payload.ts';
+import { maxSubscriptions, maxWaitingCuts } from './limits.ts';
+import { type NumberedBinding, planSubscriptions, type PlannedSubscription } from './plan-subscriptions.ts';
+import { Refusal, toReason } from './refusal.ts';
+import type { Services } from './services.ts';
+import { TableSubscription } from './table-subscription.ts';
+
+/** The connection of a channel. */
+export interface ChannelConnection {
+  readonly services: Services;
+  /** @throws Problem 401, 403, 503 */
+  identify(token: string | null): Promise<ChangeCaller>;
+  /** Sends a message of the channel, whose payload is JSON. */
+  send(channel: Channel, event: string, payload: string): void;
+  /** The channel has ended, and has told its client. */
+  ended(channel: Channel): void;
+  /** Subscriptions of the other channels. */
+  subscriptionsBeside(channel: Channel): number;
+}
+
+export interface ChannelFacts {
+  readonly topic: string;
+  readonly joinRef: string | null;
+  readonly bindings: readonly NumberedBinding[];
+}
+
+/** A joined topic with the changes that its bindings ask for. */
+export class Channel {
+  readonly topic: string;
+  readonly joinRef: string | null;
+  readonly #bindings: readonly NumberedBinding[];
+  readonly #connection: ChannelConnection;
+  #token: string | null;
+  #identityKey: string | null = null;
+  #subscriptions: readonly TableSubscription[] = [];
+  /** Those of earlier identities that may have changes to deliver. */
+  #retired: readonly TableSubscription[] = [];
+  #isClosed = false;
+  /** The client knows the numbers of its bindings after the reply to its join. Null: it has it. */
+  #waiting: (() => void)[] | null = [];
+
+  constructor(
+    { topic, joinRef, bindings }: ChannelFacts,
+    { token }: Pick<JoinRequest, 'token'>,
+    connection: ChannelConnection,
+  ) {
+    this.topic = topic;
+    this.joinRef = joinRef;
+    this.#bindings = bindings;
+    this.#token = token;
+    this.#connection = connection;
+  }
+
+  get subscriptionCount(): number {
+    return this.#subscriptions.length;
+  }
+
+  /** @throws Problem, Refusal, ReadFault, DatabaseError: `toReason` returns the text for the client */
+  async join(): Promise<void> {
+    try {
+      await this.#use(this.#token);
+    } catch (error) {
+      this.cancel();
+      throw error;
+    }
+  }
+
+  /** Sends what has come before the reply to the join. */
+  joined(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = null;
+    if (this.#bindings.length > 0) this.#sendSystem('ok', 'Subscribed to PostgreSQL');
+    for (const send of waiting) send();
+  }
+
+  /** Continues with another token, or ends for one that is refused. */
+  async setToken(token: string | null): Promise<void> {
+    try {
+      await this.#use(token);
+      this.#token = token;
+    } catch (error) {
+      // The credentials could not be checked now; the next check is the answer.
+      if (error instanceof Problem && error.status >= 500)
+        this.#sendSystem('error', toReason(error, this.#connection.services));
+      else this.#end(toReason(error, this.#connection.services));
+    }
+  }
+
+  /** Ends when the token has expired or its session has ended, or when its caller has another identity now. */
+  check(): Promise<void> {
+    for (const subscription of this.#retired) subscription.cancel();
+    this.#retired = [];
+    return this.setToken(this.#token);
+  }
+
+  /** Ends the subscriptions, and tells the client nothing. */
+  cancel(): void {
+    this.#isClosed = true;
+    for (const subscription of [...this.#subscriptions, ...this.#retired]) subscription.cancel();
+    this.#subscriptions = [];
+    this.#retired = [];
+  }
+
+  async #use(token: string | null): Promise<void> {
+    const { services } = this.#connection;
+    const caller = await this.#connection.identify(token);
+    if (this.#isClosed || caller.identity.key === this.#identityKey) return;
+    const plans =
+      this.#bindings.length === 0
+        ? []
+        : planSubscriptions(this.#bindings, {
+            caller,
+            tables: await services.tables.list(),
+            endpoints: services.endpoints(),
+          });
+    if (plans.length + this.#connection.subscriptionsBeside(this) > maxSubscriptions)
+      throw new Refusal(`The channels of the connection watch more than ${maxSubscriptions} tables`);
+    const before = new Map(this.#subscriptions.map((each) => [each.plan.key, each]));
+    const opening = plans.map((plan) => this.#open(plan, caller, before.get(plan.key) ?? null));
+    const opened = await Promise.allSettled(opening);
+    const next = opened.flatMap((result) =>
+      result.status === 'fulfilled' && result.value !== null ? [result.value] : [],
+    );
+    const failed = opened.find((result) => result.status === 'rejected');
+    if (failed !== undefined || this.#isClosed) {
+      for (const subscription of next) subscription.cancel();
+      if (failed !== undefined) throw failed.reason;
+      return;
+    }
+    this.#identityKey = caller.identity.key;
+    const continued = new Set(next.map(({ plan }) => plan.key));
+    for (const each of this.#subscriptions) if (!continued.has(each.plan.key)) each.cancel();
+    this.#retired = [...this.#retired, ...this.#subscriptions];
+    this.#subscriptions = next;
+  }
+
+  /** Returns null for a table of `*` that PostgreSQL refuses to the caller. */
+  async #open(
+    plan: PlannedSubscription,
+    { identity }: ChangeCaller,
+    before: TableSubscription | null,
+  ): Promise<TableSubscription | null> {
+    const { services } = this.#connection;
+    const listener = {
+      message: (message: ChangeMessage, planned: PlannedSubscription) => this.#deliver(message, planned),
+      ended: (reason: string) => this.#subscriptionEnded(reason, plan),
+    };
+    const subscription = new TableSubscription(plan, listener, before);
+    try {
+      await subscription.open(services.feed, identity);
+      return subscription;
+    } catch (error) {
+      if (error instanceof DatabaseError) services.tables.forget();
+      if (!plan.isNamed && error instanceof DatabaseError && error.diagnostics.code === insufficientPrivilege)
+        return null;
+      throw error;
+    }
+  }
+
+  #deliver(message: ChangeMessage, plan: PlannedSubscription): void {
+    if (this.#waiting !== null) return this.#keep(() => this.#deliver(message, plan));
+    const { schema, name } = plan.table;
+    if (message.kind === 'gap')
+      this.#sendSystem('error', `Changes of ${schema}.${name} may be missing (${message.reason}); read the rows again`);
+    if (message.kind === 'changes') for (const change of message.changes) this.#deliverChange(change, plan);
+  }
+
+  /** Keeps what has come before the reply to the join. */
+  #keep(send: () => void): void {
+    const waiting = this.#waiting!;
+    if (waiting.length < maxWaitingCuts) waiting.push(send);
+    else if (waiting.length === maxWaitingCuts)
+      waiting.push(() => this.#sendSystem('error', 'Changes may be missing; read the rows again'));
+  }
+
+  #deliverChange(change: RowChange, plan: PlannedSubscription): void {
+    const { operation } = change;
+    if (operation === 'truncate') {
+      const { schema, name } = plan.table;
+      this.#sendSystem('error', `${schema}.${name} was truncated; read the rows again`);
+      return;
+    }
+    const event = eventOf[operation];
+    const ids = plan.ids[event];
+    if (ids.length === 0) return;
+    const data = toChangeData(change, event, plan);
+    this.#connection.send(this, 'postgres_changes', `{"ids":[${ids.join(',')}],"data":${data}}`);
+  }
+
+  #subscriptionEnded(reason: string, { table }: PlannedSubscription): void {
+    if (this.#isClosed) return;
+    if (reason === 'forbidden') return this.#end(`You may not read ${table.schema}.${table.name} any more`);
+    // The client joins again.
+    this.#connection.services.tables.forget();
+    this.cancel();
+    this.#connection.send(this, 'phx_error', '{}');
+    this.#connection.ended(this);
+  }
+
+  #end(message: string): void {
+    if (this.#isClosed) return;
+    this.#sendSystem('error', message);
+    this.cancel();
+    this.#connection.send(this, 'phx_close', '{}');
+    this.#connection.ended(this);
+  }
+
+  #sendSystem(status: 'ok' | 'error', message: string): void {
+    const channel = this.topic.slice(topicPrefix.length);
+    const payload = { extension: 'postgres_changes', status, message, channel };
+    this.#connection.send(this, 'system', JSON.stringify(payload));
+  }
+}
+
+export const topicPrefix = 'realtime:';
+
+const insufficientPrivilege = '42501';

@@ -1,0 +1,205 @@
+import type { GatewayRequest } from '@pgway/core';
+import { type ChangeCaller, deriveRequest } from '@pgway/core/internal';
+import type { RawData, WebSocket } from 'ws';
+import { parseJoin, parseToken } from './bindings.ts';
+import { Channel, type ChannelConnection, topicPrefix } from './channel.ts';
+import { maxChannels, maxUnsentBytes, maxWaitingMessages } from './limits.ts';
+import { decodeMessage, encodeMessage, isObject, type Message, type Version } from './message.ts';
+import { Refusal, toReason } from './refusal.ts';
+import type { Services } from './services.ts';
+
+export interface ConnectionFacts {
+  readonly version: Version;
+  /** The request of the handshake. */
+  readonly request: GatewayRequest;
+  /** The credentials of channels without a token of their own; null: those of the headers. */
+  readonly apiKey: string | null;
+}
+
+/** Close codes (RFC 6455, section 7.4.1). */
+const closeCodes = { goingAway: 1001, policyViolation: 1008 } as const;
+
+/** A WebSocket of a client, with its channels. */
+export class Connection implements ChannelConnection {
+  readonly services: Services;
+  readonly #socket: WebSocket;
+  readonly #facts: ConnectionFacts;
+  readonly #channels = new Map<string, Channel>();
+  readonly #waiting: (() => Promise<void>)[] = [];
+  #isWorking = false;
+  #isAlive = true;
+  #lastBinding = 0;
+
+  constructor(socket: WebSocket, facts: ConnectionFacts, services: Services) {
+    this.#socket = socket;
+    this.#facts = facts;
+    this.services = services;
+    socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    socket.on('pong', () => (this.#isAlive = true));
+    socket.on('close', () => this.#cancelAll());
+    // `close` follows. The library has refused a frame, or the client has disconnected.
+    socket.on('error', () => undefined);
+  }
+
+  identify(token: string | null): Promise<ChangeCaller> {
+    return this.services.identify(toCallerRequest(this.#facts.request, token ?? this.#facts.apiKey));
+  }
+
+  send({ topic, joinRef }: Pick<Channel, 'topic' | 'joinRef'>, event: string, payload: string): void {
+    this.#write({ joinRef, ref: null, topic, event, payload });
+  }
+
+  ended(channel: Channel): void {
+    if (this.#channels.get(channel.topic) === channel) this.#channels.delete(channel.topic);
+  }
+
+  subscriptionsBeside(channel: Channel): number {
+    const others = [...this.#channels.values()].filter((each) => each !== channel);
+    return others.reduce((sum, { subscriptionCount }) => sum + subscriptionCount, 0);
+  }
+
+  /** Disconnects a client that has not answered since the last check, and verifies the credentials of the others. */
+  check(): void {
+    if (!this.#isAlive) return this.#socket.terminate();
+    this.#isAlive = false;
+    this.#socket.ping();
+    // Checks that wait are not repeated.
+    if (this.#waiting.length === 0)
+      this.#enqueue(async () => {
+        for (const channel of this.#channels.values()) await channel.check();
+      });
+  }
+
+  /** Asks the client to connect again. Resolves when the connection has ended. */
+  close(): Promise<void> {
+    this.#cancelAll();
+    const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
+    this.#socket.close(closeCodes.goingAway, 'The server stops');
+    return closed;
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  #cancelAll(): void {
+    this.#waiting.length = 0;
+    for (const channel of this.#channels.values()) channel.cancel();
+    this.#channels.clear();
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    const message = decodeMessage(this.#facts.version, toBuffer(data), isBinary);
+    if (message === null) return this.#socket.close(closeCodes.policyViolation, 'The message is malformed');
+    if (message.topic === 'phoenix') return this.#answerHeartbeat(message);
+    this.#enqueue(() => this.#handle(message));
+  }
+
+  #answerHeartbeat(message: Message): void {
+    if (message.event === 'heartbeat') this.#reply(message, 'ok', {});
+    else this.#reply(message, 'error', { reason: unmatched });
+  }
+
+  /** Messages are handled in order. While too many wait, the socket is not read. */
+  #enqueue(work: () => Promise<void>): void {
+    this.#waiting.push(work);
+    if (this.#waiting.length >= maxWaitingMessages) this.#socket.pause();
+    if (!this.#isWorking) void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    this.#isWorking = true;
+    for (let work = this.#waiting.shift(); work !== undefined; work = this.#waiting.shift()) {
+      await work();
+      if (this.#socket.isPaused && this.#waiting.length < maxWaitingMessages) this.#socket.resume();
+    }
+    this.#isWorking = false;
+  }
+
+  async #handle(message: Message): Promise<void> {
+    if (message.event === 'phx_join') return this.#join(message);
+    const channel = this.#channels.get(message.topic);
+    if (channel === undefined) return this.#reply(message, 'error', { reason: unmatched });
+    switch (message.event) {
+      case 'phx_leave':
+        channel.cancel();
+        this.ended(channel);
+        this.#reply(message, 'ok', {});
+        return this.send(channel, 'phx_close', '{}');
+      case 'access_token':
+        return this.#setToken(message, channel);
+      case 'broadcast':
+      case 'presence':
+        return this.#reply(message, 'error', { reason: `${message.event} is not available` });
+      default:
+        return this.#reply(message, 'error', { reason: unmatched });
+    }
+  }
+
+  async #join(message: Message): Promise<void> {
+    const { topic, ref } = message;
+    const joinRef = message.joinRef ?? ref;
+    const replaced = this.#channels.get(topic);
+    if (replaced !== undefined) {
+      replaced.cancel();
+      this.#channels.delete(topic);
+      this.send(replaced, 'phx_close', '{}');
+    }
+    try {
+      if (!topic.startsWith(topicPrefix) || topic.length === topicPrefix.length)
+        throw new Refusal(`The topic does not begin with "${topicPrefix}" and a name`);
+      if (this.#channels.size >= maxChannels)
+        throw new Refusal(`The connection has ${maxChannels} channels, which is the limit`);
+      const request = parseJoin(message.payload);
+      const bindings = request.bindings.map((binding) => ({ ...binding, id: ++this.#lastBinding }));
+      const channel = new Channel({ topic, joinRef, bindings }, request, this);
+      this.#channels.set(topic, channel);
+      try {
+        await channel.join();
+      } catch (error) {
+        this.ended(channel);
+        throw error;
+      }
+      if (this.#channels.get(topic) !== channel) return;
+      this.#reply(message, 'ok', { postgres_changes: bindings.map(({ id, given }) => ({ ...given, id })) });
+      channel.joined();
+    } catch (error) {
+      this.#reply(message, 'error', { reason: toReason(error, this.services) });
+    }
+  }
+
+  async #setToken(message: Message, channel: Channel): Promise<void> {
+    const { payload } = message;
+    try {
+      const token = parseToken(isObject(payload) ? payload['access_token'] : null);
+      // A client without a token keeps the one that it has.
+      if (token !== null) await channel.setToken(token);
+    } catch (error) {
+      this.#reply(message, 'error', { reason: toReason(error, this.services) });
+    }
+  }
+
+  #reply({ topic, joinRef, ref }: Message, status: 'ok' | 'error', response: object): void {
+    this.#write({ joinRef, ref, topic, event: 'phx_reply', payload: JSON.stringify({ status, response }) });
+  }
+
+  #write(message: Parameters<typeof encodeMessage>[1]): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    // A client that does not read would make the memory of the server grow.
+    if (this.#socket.bufferedAmount > maxUnsentBytes) return this.#socket.terminate();
+    this.#socket.send(encodeMessage(this.#facts.version, message));
+  }
+}
+
+const unmatched = 'unmatched topic';
+
+/** Returns a request with a token as its credentials. Cookies are left out, which pages of other sites send, too. */
+export function toCallerRequest(request: GatewayRequest, token: string | null): GatewayRequest {
+  const ownHeaders = token === null ? [] : [['authorization', `Bearer ${token}`] as const];
+  return deriveRequest(request, { method: 'GET', query: '', ownHeaders });
+}
+
+function toBuffer(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return data instanceof Buffer ? data : Buffer.from(data as ArrayBuffer);
+}

@@ -1,0 +1,60 @@
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Problem } from '@pgway/core';
+import { parseQueryString } from '@pgway/core/internal';
+import { type Version, versions } from './message.ts';
+
+export interface Handshake {
+  readonly version: Version;
+  /** Null: the client has given none. */
+  readonly apiKey: string | null;
+}
+
+/**
+ * Reads the parameters of a handshake.
+ * @throws Problem 400 for an unknown version of the protocol, 403 for a page of another site
+ */
+export function readHandshake(request: IncomingMessage, allowedOrigins: readonly string[]): Handshake {
+  checkOrigin(request, allowedOrigins);
+  const query = parseQueryString(request.url!.split('?', 2)[1] ?? '');
+  const given = query.get('vsn')?.at(-1) ?? versions[0];
+  const version = versions.find((each) => each === given);
+  if (version === undefined)
+    throw new Problem('invalid-parameter', {
+      detail: `vsn is ${versions.join(' or ')}.`,
+      members: { parameters: ['vsn'] },
+    });
+  const apiKey = query.get('apikey')?.at(-1) ?? firstHeader(request, 'apikey') ?? '';
+  if (!/^[\x21-\x7e]*$/.test(apiKey))
+    throw new Problem('invalid-parameter', { detail: 'apikey is not a token.', members: { parameters: ['apikey'] } });
+  return { version, apiKey: apiKey === '' ? null : apiKey };
+}
+
+/** Browsers send the origin of the page; other clients send none. */
+function checkOrigin(request: IncomingMessage, allowedOrigins: readonly string[]): void {
+  const origin = firstHeader(request, 'origin');
+  if (origin === null || allowedOrigins.includes('*') || allowedOrigins.includes(origin)) return;
+  if (URL.canParse(origin) && new URL(origin).host === request.headers.host?.toLowerCase()) return;
+  throw new Problem('cross-site-request', {
+    detail: 'The connection comes from a page of another site. Add its origin to allowedOrigins.',
+  });
+}
+
+function firstHeader({ headers }: IncomingMessage, name: string): string | null {
+  const value = headers[name];
+  return (Array.isArray(value) ? value[0] : value) ?? null;
+}
+
+/** Answers a handshake that is refused, and closes its connection. */
+export function refuseHandshake(socket: Duplex, problem: Problem): void {
+  const { status, title, detail, type } = problem;
+  const body = JSON.stringify({ type, title, status, ...(detail === undefined ? {} : { detail }) });
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'content-type: application/problem+json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'x-content-type-options: nosniff',
+    'connection: close',
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+}

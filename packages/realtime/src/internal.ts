@@ -1,0 +1,2 @@
+/** What the server uses of this package. They are released together: these names change without a major version. */
+export { realtimeOptions } from './options.ts';

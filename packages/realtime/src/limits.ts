@@ -1,0 +1,18 @@
+/** Limits for the clients of a process. */
+
+/** Bytes of a message of a client: a token, or a join with its bindings. */
+export const maxMessageBytes: number = 256 * 1024;
+export const maxChannels = 100;
+export const maxBindings = 100;
+/** Tables that all channels of a connection watch, each binding with `*` counted by the tables that it stands for. */
+export const maxSubscriptions = 500;
+export const maxFilterLength = 4_096;
+export const maxConditions = 100;
+/** Messages that wait until an earlier one is answered. Then the socket is not read. */
+export const maxWaitingMessages = 32;
+/** Cuts with changes that wait for the reply to a join. */
+export const maxWaitingCuts = 1_000;
+/** Bytes that a client may leave unread before it is disconnected. */
+export const maxUnsentBytes: number = 8 * 1024 * 1024;
+/** Milliseconds between two checks of a connection and of its credentials. */
+export const checkIntervalMs = 30_000;

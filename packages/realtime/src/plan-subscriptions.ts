@@ -1,0 +1,123 @@
+import type { Endpoint } from '@pgway/core';
+import { type ChangeCaller, type ChangeRequest, display, ReadFault } from '@pgway/core/internal';
+import type { Binding, ChangeEvent } from './bindings.ts';
+import { buildChangeQuery } from './change-query.ts';
+import { parseFilter } from './parse-filter.ts';
+import type { PublishedTable } from './published-tables.ts';
+import { Refusal } from './refusal.ts';
+
+/** A binding with the number by which messages name it. */
+export interface NumberedBinding extends Binding {
+  readonly id: number;
+}
+
+/** The changes of one table that bindings of a channel ask for, with the same filter and columns. */
+export interface PlannedSubscription {
+  /** Equal for the same table, filter and columns. */
+  readonly key: string;
+  readonly table: PublishedTable;
+  readonly request: Omit<ChangeRequest, 'identity'>;
+  /** The bindings that get each event. */
+  readonly ids: Readonly<Record<ChangeEvent, readonly number[]>>;
+  /** Whether a client has named the table. Tables of `*` that the caller may not read are left out. */
+  readonly isNamed: boolean;
+}
+
+interface Sources {
+  readonly tables: readonly PublishedTable[];
+  readonly endpoints: readonly Endpoint[];
+  readonly caller: ChangeCaller;
+}
+
+/**
+ * Returns the subscriptions of a channel.
+ * @throws Refusal for a table that the caller cannot read or that is not published, Refusal and ReadFault for filters and columns
+ */
+export function planSubscriptions(
+  bindings: readonly NumberedBinding[],
+  sources: Sources,
+): readonly PlannedSubscription[] {
+  const planned = new Map<string, PlannedSubscription>();
+  for (const binding of bindings) {
+    for (const subscription of planBinding(binding, sources)) {
+      const known = planned.get(subscription.key);
+      planned.set(subscription.key, known === undefined ? subscription : merge(known, subscription));
+    }
+  }
+  return [...planned.values()];
+}
+
+function planBinding(binding: NumberedBinding, sources: Sources): readonly PlannedSubscription[] {
+  const { schema, table, filter, select } = binding;
+  const filters = parseFilter(filter);
+  const isNamed = schema !== '*' && table !== '*';
+  const selected = sources.tables.filter(
+    (each) => (schema === '*' || each.schema === schema) && (table === '*' || each.name === table),
+  );
+  const plan = (each: PublishedTable): PlannedSubscription => {
+    const query = buildChangeQuery(each, { filters, select }, requireEndpoint(each, sources));
+    const request: PlannedSubscription['request'] = {
+      query,
+      operations: ['insert', 'update', 'delete'],
+      withOld: each.isFull,
+      withUnchanged: true,
+      route: null,
+      gapOn: [],
+      snapshot: null,
+      lastEventId: null,
+    };
+    const key = JSON.stringify([each.schema, each.name, filter, query.columns.map(({ name }) => name)]);
+    return { key, table: each, request, ids: idsOf(binding), isNamed };
+  };
+  if (!isNamed) return selected.flatMap((each) => attempt(() => [plan(each)]));
+  if (selected.length === 0) throw unavailable(binding);
+  return selected.map(plan);
+}
+
+function idsOf({ id, events }: NumberedBinding): PlannedSubscription['ids'] {
+  const ids = (event: ChangeEvent): readonly number[] => (events.includes(event) ? [id] : []);
+  return { INSERT: ids('INSERT'), UPDATE: ids('UPDATE'), DELETE: ids('DELETE') };
+}
+
+/** Tables of `*` without the columns of the filter are left out. */
+function attempt(plan: () => readonly PlannedSubscription[]): readonly PlannedSubscription[] {
+  try {
+    return plan();
+  } catch (error) {
+    if (error instanceof Refusal || error instanceof ReadFault) return [];
+    throw error;
+  }
+}
+
+function merge(left: PlannedSubscription, right: PlannedSubscription): PlannedSubscription {
+  const ids = (event: ChangeEvent): readonly number[] => [...left.ids[event], ...right.ids[event]];
+  return {
+    ...left,
+    isNamed: left.isNamed || right.isNamed,
+    ids: { INSERT: ids('INSERT'), UPDATE: ids('UPDATE'), DELETE: ids('DELETE') },
+  };
+}
+
+/** Changes are those of rows that the caller can also request: an endpoint decides who may. */
+function requireEndpoint(table: PublishedTable, { endpoints, caller }: Sources): Endpoint {
+  const found = endpoints.find((endpoint) => isSelectOf(endpoint, table) && caller.isPermitted(endpoint));
+  if (found === undefined) throw unavailable({ schema: table.schema, table: table.name });
+  return found;
+}
+
+/** An endpoint that fills parameters from the caller may return fewer rows than the table has. */
+function isSelectOf({ table, connection, schema, name, parameters }: Endpoint, published: PublishedTable): boolean {
+  return (
+    table?.operation === 'select' &&
+    connection === null &&
+    schema === published.schema &&
+    name === published.name &&
+    parameters.every(({ injectedValue }) => injectedValue === undefined)
+  );
+}
+
+function unavailable({ schema, table }: Pick<Binding, 'schema' | 'table'>): Refusal {
+  return new Refusal(
+    `Changes of ${display(`${schema}.${table}`)} are not available: the table needs an endpoint that you may call, and pgway install changes`,
+  );
+}

@@ -1,0 +1,111 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { realtime, type Realtime, type RealtimeOptions } from '@pgway/realtime';
+import type { TestGateway } from '@pgway/testing';
+import {
+  REALTIME_SUBSCRIBE_STATES,
+  type RealtimeChannel,
+  type RealtimeChannelOptions,
+  RealtimeClient,
+  type RealtimeClientOptions,
+} from '@supabase/realtime-js';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+
+export interface TestRealtime {
+  /** `ws://127.0.0.1:…` */
+  readonly url: string;
+  readonly service: Realtime;
+}
+
+/** Serves the changes of a gateway for the tests of a file. */
+export function useRealtime(gateway: () => TestGateway['gateway'], options: RealtimeOptions = {}): TestRealtime {
+  let started: TestRealtime | undefined;
+  const server = createServer();
+  beforeAll(async () => {
+    const service = realtime(gateway(), options);
+    server.on('upgrade', (request, socket, head) => {
+      if (!service.upgrade(request, socket, head)) socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    started = { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, service };
+  });
+  afterAll(async () => {
+    await started?.service.close();
+    server.close();
+  });
+  return {
+    get url() {
+      return started!.url;
+    },
+    get service() {
+      return started!.service;
+    },
+  };
+}
+
+export interface TestClientOptions {
+  readonly token?: string;
+  readonly apikey?: string;
+  readonly vsn?: string;
+}
+
+/** Returns the unchanged client, which disconnects after the test. */
+export function connect(
+  { url }: Pick<TestRealtime, 'url'>,
+  { token, apikey = 'key', vsn }: TestClientOptions = {},
+): RealtimeClient {
+  const client = new RealtimeClient(`${url}/realtime/v1`, {
+    params: { apikey },
+    transport: WebSocket as unknown as NonNullable<RealtimeClientOptions['transport']>,
+    ...(vsn === undefined ? {} : { vsn }),
+  });
+  if (token !== undefined) void client.setAuth(token);
+  onTestFinished(() => client.disconnect());
+  return client;
+}
+
+/** Subscribes, and resolves with the final status and its error. Retries while the log is not read yet. */
+export async function subscribe(channel: RealtimeChannel): Promise<string> {
+  return new Promise((resolve) => {
+    channel.subscribe((status, error) => {
+      if (error?.message.includes('cannot be read now') === true) return;
+      const isFinal = status === REALTIME_SUBSCRIBE_STATES.SUBSCRIBED || error !== undefined;
+      if (isFinal) resolve(error === undefined ? status : `${status}: ${error.message}`);
+    });
+  });
+}
+
+export interface Binding {
+  readonly event: string;
+  readonly schema: string;
+  readonly table?: string;
+  readonly filter?: string;
+  readonly select?: string;
+}
+
+export interface TestChannel {
+  readonly channel: RealtimeChannel;
+  /** What the callback of each binding has received. */
+  readonly received: readonly Record<string, unknown>[][];
+  readonly system: Record<string, unknown>[];
+  readonly status: string;
+}
+
+/** Joins a channel with bindings. */
+export async function join(
+  client: RealtimeClient,
+  bindings: readonly Binding[],
+  { name = 'room', ...options }: { readonly name?: string } & Partial<RealtimeChannelOptions> = {},
+): Promise<TestChannel> {
+  const channel = client.channel(name, { config: {}, ...options });
+  const received = bindings.map((): Record<string, unknown>[] => []);
+  const system: Record<string, unknown>[] = [];
+  for (const [index, binding] of bindings.entries()) {
+    channel.on('postgres_changes', binding as never, (change: Record<string, unknown>) => {
+      received[index]!.push(change);
+    });
+  }
+  channel.on('system', {}, (message: Record<string, unknown>) => system.push(message));
+  return { channel, received, system, status: await subscribe(channel) };
+}
