@@ -52,6 +52,7 @@ const places: readonly { readonly from: string; readonly to: string }[] = [
   { from: 'packages/external-sign-in/README.md', to: 'project/external-sign-in' },
   { from: 'packages/generators/README.md', to: 'project/generators' },
   { from: 'packages/postgrest/README.md', to: 'project/postgrest' },
+  { from: 'packages/realtime/README.md', to: 'project/realtime' },
   { from: 'packages/redis/README.md', to: 'project/redis' },
   { from: 'packages/embedded/README.md', to: 'project/embedded' },
   { from: 'packages/scout/README.md', to: 'project/scout' },

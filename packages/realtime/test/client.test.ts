@@ -15,24 +15,28 @@ const server = useRealtime(() => gateway.gateway);
 
 describe.each(['1.0.0', '2.0.0'])('a client with vsn %s', (vsn) => {
   test('gets inserts, updates and deletes', async () => {
-    const { received, status } = await join(connect(server, { vsn }), [{ event: '*', schema: 'public', table: 'film' }]);
+    const { received, status } = await join(connect(server, { vsn }), [
+      { event: '*', schema: 'public', table: 'film' },
+    ]);
     expect(status).toBe('SUBSCRIBED');
     await gateway.database.query(`insert into film values (3, 'Three', 60)`);
-    await expect.poll(() => received[0]).toEqual([
-      {
-        schema: 'public',
-        table: 'film',
-        commit_timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{6}Z$/),
-        eventType: 'INSERT',
-        new: { id: 3, title: 'Three', length: 60 },
-        old: {},
-        errors: null,
-      },
-    ]);
+    await expect
+      .poll(() => received[0])
+      .toEqual([
+        {
+          schema: 'public',
+          table: 'film',
+          commit_timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{6}Z$/),
+          eventType: 'INSERT',
+          new: { id: 3, title: 'Three', length: 60 },
+          old: {},
+          errors: null,
+        },
+      ]);
     await gateway.database.query(`update film set length = 61 where id = 3`);
-    await expect.poll(() => received[0]!.slice(1)).toMatchObject([
-      { eventType: 'UPDATE', new: { id: 3, title: 'Three', length: 61 }, old: { id: 3 } },
-    ]);
+    await expect
+      .poll(() => received[0]!.slice(1))
+      .toMatchObject([{ eventType: 'UPDATE', new: { id: 3, title: 'Three', length: 61 }, old: { id: 3 } }]);
     await gateway.database.query(`delete from film where id = 3`);
     await expect.poll(() => received[0]!.slice(2)).toMatchObject([{ eventType: 'DELETE', new: {}, old: { id: 3 } }]);
   });

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { realtime, type Realtime, type RealtimeOptions } from '@pgway/realtime';
+import { realtime, type RealtimeOptions } from '@pgway/realtime';
 import type { TestGateway } from '@pgway/testing';
 import {
   REALTIME_SUBSCRIBE_STATES,
@@ -9,38 +9,44 @@ import {
   RealtimeClient,
   type RealtimeClientOptions,
 } from '@supabase/realtime-js';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
 export interface TestRealtime {
   /** `ws://127.0.0.1:…` */
   readonly url: string;
-  readonly service: Realtime;
+  close(): Promise<void>;
+}
+
+/** Serves the changes of a gateway until the returned service is closed. */
+export async function serve(gateway: TestGateway['gateway'], options: RealtimeOptions = {}): Promise<TestRealtime> {
+  const service = realtime(gateway, options);
+  const server = createServer();
+  server.on('upgrade', (request, socket, head) => {
+    if (!service.upgrade(request, socket, head)) socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = async (): Promise<void> => {
+    await service.close();
+    server.close();
+  };
+  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
 /** Serves the changes of a gateway for the tests of a file. */
 export function useRealtime(gateway: () => TestGateway['gateway'], options: RealtimeOptions = {}): TestRealtime {
   let started: TestRealtime | undefined;
-  const server = createServer();
   beforeAll(async () => {
-    const service = realtime(gateway(), options);
-    server.on('upgrade', (request, socket, head) => {
-      if (!service.upgrade(request, socket, head)) socket.destroy();
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    started = { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, service };
+    started = await serve(gateway(), options);
+    // The slot of the log waits for the transactions of other tests.
+    await vi.waitFor(() => expect(gateway().statistics().changes?.isOpen).toBe(true), { timeout: 170_000 });
   });
-  afterAll(async () => {
-    await started?.service.close();
-    server.close();
-  });
+  afterAll(() => started?.close());
   return {
     get url() {
       return started!.url;
     },
-    get service() {
-      return started!.service;
-    },
+    close: () => started!.close(),
   };
 }
 

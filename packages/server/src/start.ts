@@ -14,6 +14,7 @@ import { isLoopbackHost } from './address.ts';
 import { openApp } from './http/deferred-app.ts';
 import type { Handler, PathHandler } from './http/http-server.ts';
 import type { Listen } from './http/listener.ts';
+import { openRealtime } from './realtime.ts';
 import type { RequestErrorListener } from './http/static-files.ts';
 import type { DocumentHandler, DocumentLookup, PathDocumentHandler } from './http/send-document.ts';
 import { listenWithTls, type ServersWithRedirect } from './tls/listen-with-tls.ts';
@@ -133,6 +134,7 @@ export function startHttpServer(
     name: 'the HTTP server',
     startTimeoutMs: timeouts.startServer,
     start: async () => {
+      const changes = await openRealtime(configuration, gateway);
       const app = await openApp(configuration, gateway, { ...others, serveMcp: isCrossOrigin ? serveMcp : null });
       const handle: Handler = (request, response) => {
         const isServed = documents.some((serve) => serve(gateway.endpoints, request, response));
@@ -146,11 +148,13 @@ export function startHttpServer(
         serveHealth,
         onRequest,
         onError,
+        upgrade: changes?.upgrade,
         listenOn,
       });
       return {
         ...server,
         stop: async (graceMs: number, force: AbortSignal) => {
+          await changes?.close();
           await server.stop(graceMs, force);
           await app.close();
         },

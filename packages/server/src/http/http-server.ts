@@ -18,6 +18,7 @@ import { applyBodyPolicy, isHttp2 } from './request-body.ts';
 import { findRefusal, sendRefusal } from './request-check.ts';
 import { StallDetector } from './stall-detector.ts';
 import type { RequestErrorListener } from './static-files.ts';
+import { acceptUpgrades, type UpgradeHandler } from './upgrades.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -45,6 +46,8 @@ export interface ListenOptions {
   readonly onRequest?: RequestLog['begin'] | undefined;
   /** Receives what a handler throws; the response is a 500 without the reason. */
   readonly onError?: RequestErrorListener | undefined;
+  /** Absent: the header `Upgrade` is ignored. */
+  readonly upgrade?: UpgradeHandler | undefined;
   /** Absent: this process listens. */
   readonly listenOn?: Listen | undefined;
 }
@@ -53,7 +56,7 @@ export interface ListenOptions {
 export async function listen(
   configuration: Configuration,
   handler: Handler,
-  { tls = null, serveHealth = () => false, onRequest, onError, listenOn = listenHere }: ListenOptions = {},
+  { tls = null, serveHealth = () => false, onRequest, onError, upgrade, listenOn = listenHere }: ListenOptions = {},
 ): Promise<HttpServer> {
   const { limits, host, port } = configuration;
   const connections = new Connections(limits);
@@ -79,6 +82,7 @@ export async function listen(
   server.on('request', (request: IncomingMessage, response: ServerResponse) => serve(request, response, false));
   // With the listener, Node does not send `100 Continue` itself.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => serve(request, response, true));
+  if (upgrade !== undefined) acceptUpgrades(server, upgrade, (host) => isAllowedHost(host));
   server.maxHeadersCount = maxHeadersCount + 1;
   server.closeIdleConnections = () => connections.closeIdle();
   answerClientErrors(server, (socket) => connections.responses(socket));

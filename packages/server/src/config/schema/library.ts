@@ -20,6 +20,7 @@ import {
 } from '@pgway/core/internal';
 import { httpFileOptions, openApiOptions, typescriptClientOptions } from '@pgway/generators/internal';
 import { databaseTypesOptions, postgrestOptions } from '@pgway/postgrest/internal';
+import { realtimeOptions } from '@pgway/realtime/internal';
 import { redisCacheOptions, redisRateLimitsOptions } from '@pgway/redis/internal';
 import { flag, optionalFlag, optionalPath, optionalSecret } from './fields.ts';
 import { fileOptions, section, changed } from './section.ts';
@@ -74,6 +75,10 @@ export const eventsSection = section(eventsOptions.description, {
 });
 
 export const changesSection = section(changesOptions.description, fileOptions(changesOptions));
+
+export const realtimeSection = section(realtimeOptions.description, {
+  path: optionalPath(`${realtimeOptions.options.path.description} Null: not served.`),
+});
 
 export const idempotencySection = section(
   idempotencyOptions.description,
