@@ -56,5 +56,5 @@ export function refuseHandshake(socket: Duplex, problem: Problem): void {
     'x-content-type-options: nosniff',
     'connection: close',
   ];
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

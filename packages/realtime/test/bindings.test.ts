@@ -235,7 +235,7 @@ describe('a join is refused', () => {
       'The filter "id.eq.1" is not <column>=<operator>.<value>, as in id=eq.1',
     ],
     ['for a value of another type', { ...film, filter: 'id=eq.x' }, 'invalid input syntax for type integer: "x"'],
-    ['for an unfinished list', { ...film, filter: 'id=in.(1' }, /^filter on "id": /],
+    ['for an unfinished list', { ...film, filter: 'id=in.(1' }, 'filter on "id": ")" is expected'],
     ['for an unknown event', { ...film, event: 'TRUNCATE' }, '"event" is *, INSERT, UPDATE or DELETE, not "TRUNCATE"'],
     [
       'for a long filter',
@@ -245,7 +245,7 @@ describe('a join is refused', () => {
   ])('%s', async (_, binding, reason) => {
     const { status } = await join(connect(server), [binding]);
     const text = /^CHANNEL_ERROR: "(?<reason>.*)"$/.exec(status)!.groups!['reason']!.replaceAll('\\"', '"');
-    expect(text).toEqual(typeof reason === 'string' ? reason : expect.stringMatching(reason));
+    expect(text).toBe(reason);
   });
 
   test('for presence, and for private channels', async () => {

@@ -102,7 +102,8 @@ describe('messages', () => {
           { extension: 'postgres_changes', status: 'ok', message: 'Subscribed to PostgreSQL', channel: 'room' },
         ],
       ]);
-    const { id } = (client.messages[1] as any)[4].response.postgres_changes[0] as { id: number };
+    const reply = client.messages[1] as { 4: { response: { postgres_changes: readonly { id: number }[] } } };
+    const { id } = reply[4].response.postgres_changes[0]!;
     client.messages.length = 0;
     await gateway.database.query(`insert into film values (1, 'One')`);
     await expect

@@ -79,9 +79,7 @@ export async function listen(
   const server = tls === null ? createServer(options) : createTlsServer(options, tls);
   const event = tls === null ? 'connection' : 'secureConnection';
   server.prependListener(event, (socket: Socket) => connections.add(socket));
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => serve(request, response, false));
-  // With the listener, Node does not send `100 Continue` itself.
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => serve(request, response, true));
+  serveRequests(server, serve);
   if (upgrade !== undefined) acceptUpgrades(server, upgrade, (host) => isAllowedHost(host));
   server.maxHeadersCount = maxHeadersCount + 1;
   server.closeIdleConnections = () => connections.closeIdle();
@@ -115,6 +113,12 @@ export async function listen(
 }
 
 type Serve = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => void;
+
+function serveRequests(server: Server, serve: Serve): void {
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => serve(request, response, false));
+  // With the listener, Node does not send `100 Continue` itself.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => serve(request, response, true));
+}
 
 /** Reports an error that `serve` throws: uncaught, it would end the process. */
 function guard(serve: Serve, onError: RequestErrorListener | undefined): Serve {

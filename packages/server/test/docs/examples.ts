@@ -17,7 +17,7 @@ function pagesOf(folder: string): readonly string[] {
   });
 }
 
-const readmes = ['core', 'excel', 'external-sign-in', 'generators', 'postgrest', 'redis', 'server'].map(
+const readmes = ['core', 'excel', 'external-sign-in', 'generators', 'postgrest', 'realtime', 'redis', 'server'].map(
   (name) => `packages/${name}/README.md`,
 );
 /** Every page of the project. */

@@ -45,6 +45,7 @@ const packages: Readonly<Record<string, string>> = {
   '@pgway/external-sign-in': 'packages/server',
   '@pgway/generators': 'packages/server',
   '@pgway/postgrest': 'packages/server',
+  '@pgway/realtime': 'packages/server',
   '@pgway/redis': 'packages/server',
   pg: 'packages/server',
   express: 'packages/core',
