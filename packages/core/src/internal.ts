@@ -32,7 +32,6 @@ export { openChangeFeed } from './gateway/open-changes.ts';
 export { type BatchCommand, type BatchCommandOptions, openBatchCommand } from './gateway/batch-command.ts';
 export { type ChangeAccess, type ChangeCaller, changeAccess } from './gateway/change-access.ts';
 export { configuredPoolSize } from './gateway/connections.ts';
-export { publication } from './gateway/open-changes.ts';
 export { toGatewayRequest } from './gateway/host-authentication.ts';
 export { runStatements } from './gateway/run-statements.ts';
 export type { SingleConnectionOptions } from './gateway/single-connection.ts';
@@ -50,10 +49,14 @@ export type {
   ChangeEnd,
   ChangeFeed,
   ChangeGapReason,
+  ChangeIdentity,
   ChangeListener,
   ChangeMessage,
+  ChangeQuery,
   ChangeRequest,
   ChangeStatistics,
+  ChangeSubscription,
+  RowChange,
 } from './ports/changes.ts';
 export {
   type DescribedColumn,
@@ -71,15 +74,6 @@ export {
   type DialectDescriber,
 } from './ports/dialect-description.ts';
 export { earlierIndex } from './ports/earlier-statements.ts';
-export type {
-  ChangeIdentity,
-  ChangeListener,
-  ChangeMessage,
-  ChangeQuery,
-  ChangeRequest,
-  ChangeSubscription,
-  RowChange,
-} from './ports/changes.ts';
 export { errorToLoginOutcome } from './ports/ports.ts';
 export { arrayLiteral, recordLiteral } from './postgres/literal.ts';
 export { DatabaseError, type Diagnostics, LocatedError } from './postgres/port.ts';

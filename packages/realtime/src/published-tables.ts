@@ -1,7 +1,7 @@
 import type { Database, TableColumn } from '@pgway/core';
 import {
   parseJsonObject,
-  publication,
+  publicationName,
   queryCatalog,
   readArray,
   readTables,
@@ -52,7 +52,7 @@ export class PublishedTables {
 }
 
 async function readPublishedTables(database: Database): Promise<readonly PublishedTable[]> {
-  const rows = await queryCatalog(database, publishedTablesSql, [publication]);
+  const rows = await queryCatalog(database, publishedTablesSql, [publicationName]);
   const published = rows.map(([text], index) => decodePublished(`published table ${index + 1}`, text ?? null));
   if (published.length === 0) return [];
   const filters = {

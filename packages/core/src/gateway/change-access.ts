@@ -45,7 +45,7 @@ export function keepChangeAccess(
 ): void {
   const { services } = instance;
   accesses.set(gateway, {
-    feed: () => services.changes.feed(true)!,
+    feed: () => services.changes.open(),
     showsDatabaseMessages,
     database: services.connections.main,
     endpoints: () => instance.loaded().endpoints,

@@ -20,6 +20,11 @@ export interface Changes {
    * @throws StartError without a connection string
    */
   feed(tables: readonly TableName[]): ChangeFeed | null;
+  /**
+   * Returns the feed for other tables than those of endpoints, and starts to read the log.
+   * @throws StartError without a connection string
+   */
+  open(): ChangeFeed;
   /** Sets what is called when a query does not fit the database any more. */
   onStale(reload: () => void): void;
   /** Null while nothing needs the log. */
@@ -57,6 +62,7 @@ export function openChanges(
       opened?.checks.update(tables);
       return opened?.engine ?? null;
     },
+    open: () => (opened ??= open()).engine,
     onStale: (listener) => {
       reload = listener;
     },
@@ -155,6 +161,10 @@ function shareChanges(feed: ChangeFeed): Changes {
     feed: (tables) => {
       isUsed ||= tables.length > 0;
       return isUsed ? shared : null;
+    },
+    open: () => {
+      isUsed = true;
+      return shared;
     },
     onStale: (listener) => {
       reload = listener;

@@ -80,7 +80,7 @@ export async function listen(
   const event = tls === null ? 'connection' : 'secureConnection';
   server.prependListener(event, (socket: Socket) => connections.add(socket));
   serveRequests(server, serve);
-  if (upgrade !== undefined) acceptUpgrades(server, upgrade, (host) => isAllowedHost(host));
+  acceptUpgrades(server, upgrade, (host) => isAllowedHost(host));
   server.maxHeadersCount = maxHeadersCount + 1;
   server.closeIdleConnections = () => connections.closeIdle();
   answerClientErrors(server, (socket) => connections.responses(socket));

@@ -11,7 +11,8 @@ export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Bu
  * Passes requests with the header `Upgrade` to the handler. The others are served as if they did not have the header: a server may ignore it
  * (RFC 9110, section 7.8), as Node does without a listener.
  */
-export function acceptUpgrades(server: Server, upgrade: UpgradeHandler, isAllowedHost: HostCheck): void {
+export function acceptUpgrades(server: Server, upgrade: UpgradeHandler | undefined, isAllowedHost: HostCheck): void {
+  if (upgrade === undefined) return;
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     const { host = '' } = request.headers;
     const isWebSocket = request.headers.upgrade?.toLowerCase() === 'websocket';
