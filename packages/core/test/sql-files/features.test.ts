@@ -50,6 +50,8 @@ insert into payment (amount) values (:amount);`,
   'pay_quietly.sql': `-- HTTP POST\n-- idempotent\ninsert into payment (amount) values (:amount)`,
   'pay_and_do.sql': `-- HTTP POST\n-- idempotent\ninsert into payment (amount) values (:amount);\ndo $$ begin end $$;`,
   'pay_never.sql': `-- HTTP GET\n-- idempotent\nselect 1`,
+  // Formats
+  'shown.sql': `-- HTTP GET\n-- table_format = html\nselect 1 as first_number, '<b>' as text`,
   // Rate limits
   'limited.sql': `-- HTTP GET\n-- rate_limit two\nselect 1 as one, 2 as two`,
   // Bodies
@@ -107,6 +109,30 @@ describe('uploads', () => {
     const { status, body: text } = await send('POST /api/import-and-fail', { body });
     expect([status, JSON.parse(text)]).toMatchObject([400, { title: 'division by zero', code: '22012' }]);
     expect(await files.current().database.query('select * from film')).toEqual([]);
+  });
+});
+
+describe('tables in HTML', () => {
+  test('table_format of a file, and Accept', async () => {
+    const { headers, body } = await send('GET /api/shown');
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(body).toContain(
+      '<thead><tr><th class="n">firstNumber</th><th>text</th></tr></thead>\n<tbody>\n' +
+        '<tr><td class="n">1</td><td>&lt;b&gt;</td></tr>\n</tbody>\n',
+    );
+    const json = await send('GET /api/shown', { headers: { accept: 'application/json' } });
+    expect(json.body).toBe('[{"firstNumber":1,"text":"<b>"}]');
+  });
+
+  test('a repeated request with an idempotency key gets the rows in the format that it accepts', async () => {
+    const pay = async (accept: string): Promise<string> => {
+      const headers = { accept, 'idempotency-key': '"shown"' };
+      return (await send('POST /api/pay-with', { headers, body: { amount: 5 } })).body;
+    };
+    const page = await pay('text/html');
+    expect(page).toContain('<tr><td class="n">1</td><td class="n">5.00</td><td>[5.00]</td></tr>');
+    expect(await pay('text/html')).toBe(page);
+    expect(await pay('application/json')).toBe('[{"id":1,"amount":5.00,"all":[5.00]}]');
   });
 });
 
