@@ -1,14 +1,6 @@
 import type { ChangeIdentity, ChangeQuery } from '../ports/changes.ts';
 import { arrayLiteral } from '../postgres/literal.ts';
-import {
-  type Call,
-  ConnectionLost,
-  type Runner,
-  type RowSink,
-  type Statement,
-  type Step,
-  type Value,
-} from '../postgres/port.ts';
+import { type Call, type Runner, type RowSink, type Statement, type Step, type Value } from '../postgres/port.ts';
 import { setConfigStatement } from '../postgres/settings.ts';
 import type { Cut } from './cut.ts';
 
@@ -95,9 +87,4 @@ export function lookupValues(
   keys: readonly (readonly (string | null)[])[],
 ): readonly Value[] {
   return [...keyColumns.map((_, index) => arrayLiteral(keys.map((key) => key[index] ?? null))), ...values];
-}
-
-/** Whether the lookup may succeed later: its connection was lost. */
-export function isConnectionError(error: unknown): boolean {
-  return error instanceof ConnectionLost;
 }

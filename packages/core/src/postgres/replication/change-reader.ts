@@ -7,7 +7,7 @@ import { startReaderThread } from './reader-program.ts';
 import type { RelationKey } from './relation-definition.ts';
 import { type CollectedTransaction, operations } from './transaction-collector.ts';
 
-export type { ChangedRelation, CommittedTransaction, KeyChange } from './committed-transaction.ts';
+export type { CommittedTransaction } from './committed-transaction.ts';
 
 /** Reads the changes of a publication through logical replication. */
 export interface ChangeReader {
