@@ -27,14 +27,19 @@ async function openStream({ url }: Server, headers: Readonly<Record<string, stri
   let isEnded = false;
   let outgoing: ClientRequest | undefined;
   onTestFinished(() => void outgoing?.destroy());
-  await new Promise<void>((resolve, reject) => {
-    outgoing = get(`${url}/api/film/changes`, { agent: false, headers }, (response) => {
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('error', () => undefined).on('close', () => (isEnded = true));
-      expect(response.statusCode).toBe(200);
-      resolve();
-    }).on('error', (error) => (isEnded ? undefined : reject(error)));
-  });
+  const open = (): Promise<number | undefined> => {
+    text = '';
+    isEnded = false;
+    return new Promise((resolve, reject) => {
+      outgoing = get(`${url}/api/film/changes`, { agent: false, headers }, (response) => {
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.on('error', () => undefined).on('close', () => (isEnded = true));
+        resolve(response.statusCode);
+      }).on('error', (error) => (isEnded ? undefined : reject(error)));
+    });
+  };
+  // The slot waits for transactions of other tests.
+  await expect.poll(open).not.toBe(503);
   const blocks = (): readonly string[] => text.split('\n\n').filter((block) => block.includes('data: '));
   return {
     events: () =>
