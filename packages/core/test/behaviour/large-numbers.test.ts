@@ -81,7 +81,7 @@ describe('large_numbers negotiated', () => {
     ['application/json;IEEE754Compatible=false', 'application/json', numbers],
     [`application/json;${parameter}`, `application/json;${parameter}`, texts],
     ['application/json; ieee754compatible="TRUE"', `application/json;${parameter}`, texts],
-    [`text/html, application/json;${parameter};q=0.5, application/json;q=0.4`, `application/json;${parameter}`, texts],
+    [`image/png, application/json;${parameter};q=0.5, application/json;q=0.4`, `application/json;${parameter}`, texts],
     [`application/json, application/json;${parameter};q=0.4`, 'application/json', numbers],
     [`${parameter}, ;;;=`, 'application/json', numbers],
   ])('Accept: %s', async (accept, type, body) => {

@@ -44,7 +44,7 @@ const columns = [
 ];
 
 function endpoint(answer: ResultShape, raw: RawFormat | null = null): Endpoint {
-  return { result: answer, raw, contentType: null, textResponseNullHandling: 'nullLiteral' } as Endpoint;
+  return { name: 'f', result: answer, raw, contentType: null, textResponseNullHandling: 'nullLiteral' } as Endpoint;
 }
 
 const shapes: readonly Endpoint[] = [

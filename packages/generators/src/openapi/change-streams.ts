@@ -19,8 +19,8 @@ const lastEventId: JsonSchema = {
   schema: { type: 'string' },
 };
 
-/** Parameters of a page, which a stream does not have. */
-const pageParameters: ReadonlySet<unknown> = new Set(['order', 'limit', 'offset', 'after']);
+/** Parameters of listings that a stream does not have: those of a page, and other columns. */
+const listingParameters: ReadonlySet<unknown> = new Set(['select', 'order', 'limit', 'offset', 'after']);
 
 /** Returns the streams of row changes, by path. */
 export function changeStreamPaths(
@@ -39,7 +39,7 @@ function changeStreamOperation(endpoint: Endpoint, changes: EndpointChanges, opt
   const id = `changes${changes.path.replaceAll(/[^A-Za-z0-9]+/g, '_')}`;
   const select = operationObject({ id, endpoints: [endpoint], pathNames: [] }, options);
   const own = Array.isArray(select['parameters']) ? (select['parameters'] as readonly JsonSchema[]) : [];
-  const filters = own.filter((parameter) => parameter['in'] === 'query' && !pageParameters.has(parameter['name']));
+  const filters = own.filter((parameter) => parameter['in'] === 'query' && !listingParameters.has(parameter['name']));
   return {
     operationId: id,
     tags: [endpoint.schema],

@@ -313,6 +313,13 @@ test('--json: the explanations as data, without password hashes', async () => {
         },
         {
           "line": null,
+          "name": "tableFormat",
+          "origin": "default",
+          "reason": "no table_format line",
+          "value": "json",
+        },
+        {
+          "line": null,
           "name": "responseSettings",
           "origin": "default",
           "reason": "responseSettings",
