@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { postgrestSource } from '@pgway/postgrest';
 import { useGateway } from '@pgway/testing';
-import { SignJWT } from 'jose';
+import { CompactSign, SignJWT } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { connect, join, useRealtime } from './support.ts';
 
@@ -16,6 +16,13 @@ const bob = '6b1a7f0e-5c0b-4c8f-9b59-1f6f3a1d2c02';
 async function sign(claims: Readonly<Record<string, unknown>>, key = secret): Promise<string> {
   const jwt = new SignJWT({ exp: 4_000_000_000, ...claims }).setProtectedHeader({ alg: 'HS256', typ: 'JWT' });
   return jwt.sign(new TextEncoder().encode(key));
+}
+
+/** Signs a payload as it is written, with numbers that JavaScript would round. */
+async function signText(claims: string): Promise<string> {
+  const payload = `{"iss":"https://id.example.com/auth/v1","aud":"authenticated","role":"${authenticated}",${claims}}`;
+  const jwt = new CompactSign(new TextEncoder().encode(payload)).setProtectedHeader({ alg: 'HS256', typ: 'JWT' });
+  return jwt.sign(new TextEncoder().encode(secret));
 }
 
 const anonKey = await sign({ iss: 'supabase', ref: 'abc', role: anon });
@@ -33,7 +40,13 @@ const gateway = useGateway(
   grant select on todo to ${authenticated};
   create table news (id int primary key, title text);
   grant select on news to ${anon}, ${authenticated};
-  create publication pgway_changes for table todo, news;
+  create table account (id int primary key, member bigint, tenant int);
+  alter table account enable row level security;
+  create policy own on account to ${authenticated} using (
+    (current_setting('request.jwt.claims')::jsonb ->> 'member')::bigint = member
+    or (current_setting('request.jwt.claims')::jsonb #>> '{app_metadata,tenant}')::int = tenant);
+  grant select on account to ${authenticated};
+  create publication pgway_changes for table todo, news, account;
   `,
   {
     routineSources: [postgrestSource({ path: '/rest/v1' })],
@@ -47,6 +60,7 @@ const gateway = useGateway(
         issuer: ['https://id.example.com/auth/v1'],
         audience: ['authenticated'],
         apiKeys: [anonKey],
+        claims: { provider: 'app_metadata.provider' },
       },
       databaseRole: { claim: 'role', anonymous: anon },
     },
@@ -122,6 +136,41 @@ describe('row level security', () => {
       });
     await expect.poll(() => channel.state).toBe('closed');
     await gateway.database.query(`grant select on news to ${anon}; delete from news`);
+  });
+});
+
+describe('claims that are not those of the gateway', () => {
+  const account = { ...todo, table: 'account' };
+  const exp = '"exp":4000000000';
+  const tenant = (id: number): Promise<string> => signText(`${exp},"sub":"x","app_metadata":{"tenant":${id}}`);
+
+  test.each([
+    [
+      'numbers beyond 2⁵³',
+      [signText(`${exp},"member":1096512345678901234`), signText(`${exp},"member":1096512345678901235`)],
+      `(1, 1096512345678901234, null), (2, 1096512345678901235, null)`,
+    ],
+    ['members of a mapped path', [tenant(1), tenant(2)], `(1, null, 1), (2, null, 2)`],
+  ])('distinguish callers: %s', async (_, signed, rows) => {
+    const [first, second] = await Promise.all(
+      signed.map(async (token) => join(connect(server, { apikey: anonKey, token: await token }), [account])),
+    );
+    await gateway.database.query(`insert into account values ${rows}`);
+    await expect
+      .poll(() => [first, second].map((channel) => keysOf(channel!.received[0]!)))
+      .toEqual([[['INSERT', 1]], [['INSERT', 2]]]);
+    await gateway.database.query(`delete from account`);
+  });
+
+  test('a newer token with another tenant continues with the rows of that tenant', async () => {
+    const client = connect(server, { apikey: anonKey, token: await tenant(1) });
+    const { received, channel } = await join(client, [account]);
+    await client.setAuth(await tenant(2));
+    // The reply to a message of the channel follows the change of the identity.
+    await channel.send({ type: 'presence', event: 'track' });
+    await gateway.database.query(`insert into account values (1, null, 1), (2, null, 2)`);
+    await expect.poll(() => keysOf(received[0]!)).toEqual([['INSERT', 2]]);
+    await gateway.database.query(`delete from account`);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { ChangeFeed, ChangeIdentity } from '../ports/changes.ts';
 import type { Database } from '../postgres/port.ts';
-import { toChangeIdentity } from '../request/changes/change-identity.ts';
+import { jwtClaimsSetting, toChangeIdentity } from '../request/changes/change-identity.ts';
 import type { ResolveClientOrigin } from './client-origin.ts';
 import type { GatewayInstance } from './instance.ts';
 
@@ -63,23 +63,13 @@ async function identify(request: GatewayRequest, { services }: GatewayInstance):
   const settings = [
     ...connections.providedSettings,
     ...(databaseRole === null ? [] : roleSettings(context, databaseRole)),
-    ...contextSettings(context, keys, access.claimTypes),
+    ...contextSettings(context, keys, access.claimTypes).filter(([name]) => name !== jwtClaimsSetting),
+    [jwtClaimsSetting, jwtClaims(caller, role ?? null)] as const,
+    ['request.headers', '{}'] as const,
   ];
-  const identity = toChangeIdentity(settings, role, { caller, keys, byAddress: false });
   return {
-    identity: {
-      ...identity,
-      // Their key has the claims and the role already.
-      settings: [
-        ...identity.settings.filter(([name]) => name !== claimsSetting),
-        [claimsSetting, jwtClaims(caller, role ?? null)],
-        ['request.headers', '{}'],
-      ],
-    },
+    identity: toChangeIdentity(settings, role, { caller, keys, byAddress: false }),
     isPermitted: (endpoint) =>
       endpoint.basicAuthentication === null && isAuthorized({ endpoint }, caller, access.claimTypes),
   };
 }
-
-/** The setting that functions such as `auth.uid()` read. */
-const claimsSetting = 'request.jwt.claims';

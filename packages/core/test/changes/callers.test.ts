@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { crudSource } from '@pgway/core';
 import { useDatabase, useGateway } from '@pgway/testing';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { Caller } from '../../src/ports/ports.ts';
+import { toChangeIdentity } from '../../src/request/changes/change-identity.ts';
 import { people } from '../events/people.ts';
 import { openStream, type OpenStream } from './stream-support.ts';
 
@@ -90,5 +92,46 @@ describe('each caller', () => {
     expect(records(ada)).toEqual(['{"type":"gap","reason":"forbidden"}']);
     expect((await open('ada')).response.status).toBe(403);
     await gateway.database.query(`grant select on note to ${role}; delete from note`);
+  });
+});
+
+describe('the key of an identity', () => {
+  const keys = { id: 'a.id', name: 'a.name', roles: 'a.roles', ipAddress: 'a.address', claims: 'a.claims' };
+  const caller: Caller = { scheme: 'jwt', issuer: 'x', claims: [['id', '1']], session: null, sentByBrowser: false };
+  const settings = { 'a.address': '10.0.0.1', 'a.claims': '{"id":1}', 'request.jwt.claims': '{"iss":"x"}', 'b.c': 'd' };
+  const keyOf = (changed: Readonly<Record<string, string>> = {}, other: Partial<Caller> = {}): string =>
+    toChangeIdentity(Object.entries({ ...settings, ...changed }), null, {
+      caller: { ...caller, ...other },
+      keys,
+      byAddress: false,
+    }).key;
+
+  test.each([
+    ['an integer beyond 2⁵³', '{"iss":"x","id":1096512345678901234}', '{"iss":"x","id":1096512345678901235}'],
+    ['a null', '{"iss":"x","id":null}', '{"iss":"x"}'],
+    ['the audience', '{"iss":"x","aud":"a"}', '{"iss":"x","aud":"b"}'],
+    ['a member of an object', '{"app_metadata":{"tenant":1}}', '{"app_metadata":{"tenant":2}}'],
+    ['a repeated member', '{"id":1,"id":2}', '{"id":3,"id":2}'],
+  ])('differs with %s of the token', (_, left, right) => {
+    expect(keyOf({ 'request.jwt.claims': left })).not.toBe(keyOf({ 'request.jwt.claims': right }));
+    expect(keyOf({ 'a.claims': left })).not.toBe(keyOf({ 'a.claims': right }));
+  });
+
+  test('differs with each other setting, the scheme and the issuer', () => {
+    const others = [
+      keyOf({ 'b.c': 'e' }),
+      keyOf({ 'a.claims': '' }),
+      keyOf({}, { scheme: 'y' }),
+      keyOf({}, { issuer: 'y' }),
+    ];
+    expect(new Set([keyOf(), ...others]).size).toBe(5);
+  });
+
+  test('is equal for two tokens of a caller, and for its addresses', () => {
+    const token = (time: number): string =>
+      ` { "e\\u0078p": ${time}, "iat":${time},"iss":"x" , "nbf":${time}, "jti":"${time}"}`;
+    expect(keyOf({ 'request.jwt.claims': token(1), 'a.address': '10.0.0.2' })).toBe(
+      keyOf({ 'request.jwt.claims': token(2) }),
+    );
   });
 });
