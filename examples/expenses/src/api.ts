@@ -256,7 +256,7 @@ async function _follow(url: string, { onMessage, headers }: IEventOptions): Prom
   return { headers: { "X-Gateway-ID": id }, end: () => void setTimeout(() => ended.abort(), 1000) };
 }
 
-/** Reads server-sent events. An id may have no event. */
+/** Reads server-sent events. An id may have no event: it is `cut`, as the comment at the end of changes that belong together. */
 async function _readEvents(response: Response, receive: (type: string, data: string, id: string) => void, receiveId: (id: string) => void = () => undefined): Promise<void> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -271,6 +271,7 @@ async function _readEvents(response: Response, receive: (type: string, data: str
       id = values("id: ").at(-1) ?? id;
       receiveId(id);
       if (data.length > 0) receive(values("event: ")[0] ?? "message", data.join("\n"), id);
+      else if (lines.includes(": cut") || values("id: ").length > 0) receive("cut", "", id);
     }
   }
 }
@@ -312,6 +313,11 @@ export class EventStream extends EventTarget {
   override addEventListener(type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | AddEventListenerOptions): void;
   override addEventListener(type: string, listener: unknown, options?: boolean | AddEventListenerOptions): void {
     super.addEventListener(type, listener as EventListener | null, options);
+  }
+
+  /** The id of the last event. */
+  get lastEventId(): string {
+    return this._lastId;
   }
 
   close(): void {

@@ -55,7 +55,10 @@ function pathOf({ path, table }: Endpoint): string {
 
 /** Returns the names of tables by schema that a hint may name: those that need no login. */
 function tableNames(endpoints: readonly Endpoint[]): ReadonlyMap<string, readonly string[]> {
-  const named = endpoints.filter(({ table, authorization }) => table !== null && !authorization.required);
+  const named = endpoints.filter(
+    ({ table, authorization, basicAuthentication }) =>
+      table !== null && !authorization.required && basicAuthentication === null,
+  );
   return new Map(
     [...groupBy(named, ({ schema }) => schema)].map(([schema, group]) => [
       schema,

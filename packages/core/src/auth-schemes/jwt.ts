@@ -34,10 +34,9 @@ export interface JwtScheme extends AuthScheme {
   readonly warnings: readonly string[];
 }
 
-/** Three parts, the last one not empty. Other tokens belong to other schemes. */
-/** Returns what is wrong with the form of a token. */
+/** Returns what is wrong with the form of the token of a request that has `Bearer`. */
 function formFault(request: GatewayRequest): string {
-  const token = (request.header('authorization') ?? '').replace(/^Bearer *| *$/gi, '');
+  const token = (request.header('authorization') ?? '').slice('Bearer'.length).trim();
   if (token === '') return 'The token is empty';
   const parts = token.split('.').length;
   return parts === 3 || !/^[\w.-]{1,1000}$/.test(token)
@@ -45,6 +44,7 @@ function formFault(request: GatewayRequest): string {
     : `A token has 3 parts, and not ${parts}`;
 }
 
+/** Three parts, the last one not empty. Other tokens belong to other schemes. */
 const credentials = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i;
 const mostVersions = 10_000;
 const sessionEnded = 'The session of the token has ended';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RowSink, Step } from '../postgres/port.ts';
 import type { ExecutableCall } from './build-query.ts';
-import { buildSteps, statementOf, type StepOptions, transactionSteps } from './call-steps.ts';
+import { buildSteps, isReadOnlyCall, statementOf, type StepOptions, transactionSteps } from './call-steps.ts';
 import { TrialCall } from './plans/plan-trial.ts';
 import { plainRun, type Run } from './run.ts';
 
@@ -48,6 +48,12 @@ test('a read-only call says so before its statement, or with its settings, unles
     'on',
   ]);
   expect(labels(of, {}, { isHostConnection: true })).toEqual(['statement']);
+});
+
+test('a call is read-only by itself, or by a setting of a dialect', () => {
+  expect(isReadOnlyCall(call({ isReadOnly: true }))).toBe(true);
+  expect(isReadOnlyCall(call({ settings: [...settings, ['transaction_read_only', 'on']] }))).toBe(true);
+  expect(isReadOnlyCall(call({ settings }))).toBe(false);
 });
 
 test('most calls have one step', () => {

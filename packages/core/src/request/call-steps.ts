@@ -120,6 +120,11 @@ export function settingsStep(settings: readonly CallSetting[]): LabelledStep {
 
 const readOnlySetting: CallSetting = ['transaction_read_only', 'on'];
 
+/** Whether the transaction of a call is read-only: by the gateway, or by a setting of a dialect. */
+export function isReadOnlyCall({ isReadOnly, settings }: Pick<ExecutableCall, 'isReadOnly' | 'settings'>): boolean {
+  return isReadOnly || settings.some(([name]) => name === readOnlySetting[0]);
+}
+
 /** @param settings with at least one, unless the call is read-only */
 function beginningStep(settings: readonly CallSetting[], isReadOnly: boolean): LabelledStep {
   if (!isReadOnly) return settingsStep(settings);

@@ -4,7 +4,7 @@ import { RowCounter } from '../response/rows.ts';
 import { HeaderRow } from '../response/response-headers.ts';
 import { createSettingsRow } from '../response/response-settings.ts';
 import { selectRole, selectTimeout } from './call-connection.ts';
-import { buildSteps, mayRunTwice } from './call-steps.ts';
+import { buildSteps, isReadOnlyCall, mayRunTwice } from './call-steps.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import { getsToken, tokenHoldLimit } from './consistency.ts';
 import type { CallResult, ExecutionContext, ExecutionInput } from './execution.ts';
@@ -53,7 +53,7 @@ export function sendCall(
       altersSession: sessionUse.alters,
       discardsSequences: sessionUse.readsSequences === true,
       idempotent: mayRunTwice(call, run),
-      isReadOnly: call.isReadOnly,
+      isReadOnly: isReadOnlyCall(call),
       role: selectRole(context, call),
       // A COMMIT inside a procedure would end the settings of the call, its role among them.
       atomic: endpoint.kind === 'procedure',

@@ -1,6 +1,7 @@
 import { DatabaseError } from '../postgres/port.ts';
 import { Problem } from '../ports/ports.ts';
 import { ReadFault, type ReadFaultFacts } from './read/read-fault.ts';
+import { listSize, maxBodyBytes } from './read/related-lists.ts';
 
 /** Returns the problem for a mistake in what a request says of the rows to read; other errors unchanged. */
 export function toReadProblem(error: unknown): unknown {
@@ -62,17 +63,29 @@ function describeUnselected({ relation, alias }: FactsOf<'unselected-relation'>)
 
 /**
  * Errors of statements that a request can cause although its names were checked:
- * - 42846, 42804, 42883: a cast or function that a type does not have
+ * - 42846, 42804: a cast that a type does not have
  * - 54001, 54011: a statement that is too large
  */
-const causedByRequest: ReadonlySet<string> = new Set(['42846', '42804', '42883', '54001', '54011']);
+const causedByRequest: ReadonlySet<string> = new Set(['42846', '42804', '54001', '54011']);
+/** A text that is not a query of text search; in the phase of parsing, a mistake in the statement. */
+const syntaxError = '42601';
 
 /** Returns the problem for a statement that PostgreSQL has refused because of what the request selects; other errors unchanged. */
 export function toSelectProblem(error: unknown): unknown {
-  if (!(error instanceof DatabaseError) || !causedByRequest.has(error.diagnostics.code)) return error;
-  const { message } = error.diagnostics;
+  if (!(error instanceof DatabaseError)) return error;
+  const { code, message, where } = error.diagnostics;
+  const size = code === '22P02' ? listSize(message) : null;
+  if (size !== null) {
+    return new Problem('invalid-parameter', {
+      detail: `The related rows of a row have ${size} bytes; the limit is ${maxBodyBytes}. Request fewer.`,
+      members: { parameters: ['select'] },
+    });
+  }
+  // With a context, it is the mistake of a function.
+  const isCaused = causedByRequest.has(code) || (code === syntaxError && error.phase !== 'parse');
+  if (where !== undefined || !isCaused) return error;
   return new Problem('invalid-parameter', {
     detail: `PostgreSQL cannot evaluate what the request selects: ${message}.`,
-    members: { parameters: ['select'] },
+    members: { code, parameters: ['select'] },
   });
 }

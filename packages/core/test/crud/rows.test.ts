@@ -137,6 +137,15 @@ test.each<[unknown, Readonly<Record<string, unknown>>]>([
   expect(await put('item', body)).toEqual(refusal(400, members));
 });
 
+test('a request has at most 10,000 rows', async () => {
+  const rows = (count: number): readonly object[] =>
+    Array.from({ length: count }, (_, index) => ({ id: 100_000 + index, itemName: 'a' }));
+  expect(await put('item/returning', rows(10_001))).toEqual(
+    refusal(400, { detail: 'The body has 10001 rows; the limit is 10000. Send several requests.' }),
+  );
+  expect(await put('item/returning', rows(10_000))).toEqual([200, expect.anything()]);
+});
+
 test('required columns', async () => {
   expect(await put('item', [{ id: 1 }, { id: 2 }])).toEqual(refusal(404, { missing: ['itemName'] }));
   expect(await put('item', [{}, {}])).toEqual(refusal(404, { missing: ['id', 'itemName'] }));

@@ -264,6 +264,9 @@ describe('refused', () => {
       }),
     );
     expect(await get('book?select=title::int4')).toEqual(refusal(400, { code: '22P02' }));
+    expect(await get('book?or=(title.fts.a b)')).toEqual(refusal(400, { code: '42601' }));
+    const members = Array.from({ length: 101 }, () => 'id.eq.1').join();
+    expect(await get(`book?or=(${members})`)).toEqual(refusal(400, { detail: /more than 100 filters/ }));
     expect(await get('book?or=(id.eq.x)')).toEqual(refusal(400, { parameters: ['or'] }));
   });
 

@@ -8,8 +8,8 @@ const functionNames = new WeakMap<Endpoint['parameters'], ReadonlyMap<string, re
 export function namesBySchema(endpoints: readonly Endpoint[]): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, Set<string>>();
   for (const endpoint of endpoints) {
-    const { schema, name, authorization } = endpoint;
-    if (authorization.required || !isCallable(endpoint)) continue;
+    const { schema, name, authorization, basicAuthentication } = endpoint;
+    if (authorization.required || basicAuthentication !== null || !isCallable(endpoint)) continue;
     names.set(schema, (names.get(schema) ?? new Set()).add(name));
   }
   return new Map([...names].map(([schema, set]) => [schema, [...set]]));

@@ -118,13 +118,22 @@ function acceptsRows({ table }: CompiledEndpoint['endpoint']): boolean {
   return table?.operation.startsWith('insert') === true;
 }
 
-/** @throws Problem `body-not-an-object` for an array without rows, and for an element that is not an object */
+/** Of one request: a row without a value costs three bytes of the body, and a hundred times as much memory. */
+const maxRows = 10_000;
+
+/** @throws Problem `malformed-body` for too many rows; `body-not-an-object` for an array without rows, and for an element that is not an object */
 async function readObjectOrRows(request: GatewayRequest, limit: number): Promise<RequestInput> {
   const document = await readJsonDocument(request, limit);
   if (document?.kind !== 'array') {
     return { source: 'body', values: document === null ? noMembers : requireObject(document) };
   }
-  const rows = readElements(document).map((element, index) => {
+  const elements = readElements(document);
+  if (elements.length > maxRows) {
+    throw new Problem('malformed-body', {
+      detail: `The body has ${elements.length} rows; the limit is ${maxRows}. Send several requests.`,
+    });
+  }
+  const rows = elements.map((element, index) => {
     if (element.kind === 'object') return readMembers(element);
     throw new Problem('body-not-an-object', {
       detail: `Element ${index} of the body is ${withArticle(element.kind)}; send an object for each row.`,

@@ -23,10 +23,21 @@ export function readPaths(endpoint: Endpoint, { values }: RequestInput): Readonl
   if ((table?.listing ?? null) === null) return none;
   const found = new Map<string, readonly string[]>();
   for (const [key, value] of values) {
-    if (!path.test(key) || parameters.some((parameter) => parameter.key === key || parameter.name === key)) continue;
+    if (!path.test(key) || namesOf(parameters).has(key)) continue;
     found.set(key, isTexts(value) ? value : readTexts(key, value));
   }
   return found;
+}
+
+/** The names and keys of the parameters of an endpoint: a form can have 100,000 keys. */
+const names = new WeakMap<Endpoint['parameters'], ReadonlySet<string>>();
+
+function namesOf(parameters: Endpoint['parameters']): ReadonlySet<string> {
+  const known = names.get(parameters);
+  if (known !== undefined) return known;
+  const set = new Set(parameters.flatMap(({ key, name }) => [key, name]));
+  names.set(parameters, set);
+  return set;
 }
 
 function isTexts(value: readonly string[] | JsonSlice): value is readonly string[] {

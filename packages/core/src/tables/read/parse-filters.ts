@@ -56,6 +56,12 @@ export function parseOrder(parameter: string, text: string): readonly OrderTerm[
 }
 
 const maxTerms = 32;
+/** Conditions of all levels: each combination is a statement. */
+export const maxFilters = 100;
+
+export function tooMany(): ReadFault {
+  return syntaxFault('query', `there are more than ${maxFilters} filters; give at most ${maxFilters}`);
+}
 
 function parseTerm(scanner: Scanner): OrderTerm {
   const name = scanner.name();
@@ -79,6 +85,7 @@ function parseMembers(scanner: Scanner, depth: number): readonly Filter[] {
   const members: Filter[] = [];
   do {
     members.push(parseMember(scanner, depth));
+    if (members.length > maxFilters) throw tooMany();
     scanner.match(blanks);
   } while (scanner.accept(','));
   scanner.require(')');

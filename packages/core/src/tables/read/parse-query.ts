@@ -1,11 +1,8 @@
 import { ReadFault, syntaxFault } from './read-fault.ts';
-import { parseCondition, parseGroup, parseOrder } from './parse-filters.ts';
+import { maxFilters, parseCondition, parseGroup, parseOrder, tooMany } from './parse-filters.ts';
 import { parseSelect } from './parse-select.ts';
 import { emptyLevel, type Field, type Filter, type Level, type ReadQuery } from './query.ts';
 import { Scanner } from './scanner.ts';
-
-/** Conditions of all levels: each combination is a statement. */
-const maxFilters = 100;
 
 /** Parameters that concern writes. */
 const otherParameters: ReadonlySet<string> = new Set(['columns', 'on_conflict']);
@@ -41,10 +38,6 @@ export function parseReadQuery(
   }
   const selects = values.get('select')?.filter((text) => !isOther('select', text));
   return { items: parseSelect(single('select', selects) ?? '*'), levels };
-}
-
-function tooMany(): ReadFault {
-  return syntaxFault('query', `there are more than ${maxFilters} filters; give at most ${maxFilters}`);
 }
 
 function single(parameter: string, texts: readonly string[] | undefined): string | undefined {
