@@ -22,6 +22,7 @@ import { GroupJoins } from './group-joins.ts';
 import { Limiter } from './limiter.ts';
 import { type ChangeEngineState, LogSource, type OpenReader } from './log-source.ts';
 import { ReplayLog, type ReplayLimits } from './replay-log.ts';
+import { retryAfter, unavailable } from './unavailable.ts';
 import { WatchedTables } from './watched-table.ts';
 
 export interface ChangeEngineOptions {
@@ -54,7 +55,8 @@ const renewalMs = 1_000;
 const openWaitMs = 2_000;
 /** Groups without subscribers that are kept for those that come back. */
 const maxEmptyGroups = 200;
-const retryAfter: readonly string[] = ['retry-after', '5'];
+/** Transactions that wait for a cut while there are no subscribers. */
+const maxIdleTransactions = 1_000;
 
 /** Reads row changes: takes snapshots, looks changed keys up in them for each group, and sends the differences. */
 export class ChangeEngine implements ChangeFeed {
@@ -119,7 +121,7 @@ export class ChangeEngine implements ChangeFeed {
     await untilResumable(request, () => (this.#groups.get(key)?.isBusy === true ? this.#cutting : null));
     this.#assertOpen(request);
     let group = this.#groups.get(key);
-    const member = new GroupMember(listener, request.snapshot);
+    const member = new GroupMember(listener, request);
     const { lastEventId } = request;
     const missed = group === undefined || lastEventId === null ? null : this.#messagesAfter(group, lastEventId);
     if (group === undefined) {
@@ -141,7 +143,12 @@ export class ChangeEngine implements ChangeFeed {
     }
     const joined = this.#joins.add(group, member, lastEventId !== null);
     this.#wake();
-    await joined;
+    try {
+      await joined;
+    } catch (error) {
+      subscription.cancel();
+      throw error;
+    }
     return subscription;
   }
 
@@ -207,6 +214,7 @@ export class ChangeEngine implements ChangeFeed {
     const advance = (): void => this.#advance(group);
     return {
       get lastId() {
+        if (member.isHeld) return member.lastId;
         advance();
         return group.lastId;
       },
@@ -236,7 +244,11 @@ export class ChangeEngine implements ChangeFeed {
 
   /** All groups begin again at the next cut, and learn that changes may be missing. */
   #restart(reason: ChangeGapReason): void {
-    for (const group of this.#groups.values()) if (group.isActive) this.#joins.addGap(group, reason);
+    for (const group of this.#groups.values()) {
+      // The changes that a busy group still reads precede the gap.
+      if (group.isBusy) group.missed ??= reason;
+      else if (group.isActive) this.#joins.addGap(group, reason);
+    }
     this.#dropCurrent();
   }
 
@@ -247,7 +259,9 @@ export class ChangeEngine implements ChangeFeed {
 
   #receive(transaction: CommittedTransaction): void {
     this.#pending.add(transaction);
-    if (this.#watchers.size > 0 || this.#groups.size > 0) this.#wake();
+    const isWatched = this.#watchers.size > 0 || this.#groups.size > 0;
+    // A cut drops them. Without it, the first cut of a subscriber could miss the commits that were received before its snapshot.
+    if (isWatched || this.#pending.size > maxIdleTransactions) this.#wake();
   }
 
   /** Starts a cut as soon as the last one has ended and the window has passed. */
@@ -363,17 +377,15 @@ export class ChangeEngine implements ChangeFeed {
   /** A group is kept for a while after its last subscriber has left. */
   #removeEmptyGroups(): void {
     const oldest = performance.now() - this.#log.ageMs;
-    const empty = [...this.#groups.values()].filter(({ emptySince }) => emptySince !== null);
+    const empty = [...this.#groups.values()].filter(
+      (group) => group.emptySince !== null && group.members.size === 0 && !group.isBusy && !this.#joins.has(group),
+    );
     const surplus = empty.length - maxEmptyGroups;
     for (const [index, group] of empty.entries())
       if (index < surplus || group.emptySince! < oldest) {
-        this.#log.remove(group);
+        group.end('closing');
         this.#groups.delete(group.key);
       }
     this.#log.evict();
   }
-}
-
-function unavailable(cause: Error): Problem {
-  return new Problem('changes-unavailable', { headers: retryAfter, cause });
 }

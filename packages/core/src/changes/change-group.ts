@@ -9,34 +9,69 @@ import type {
 import { tableKey } from './key-changes.ts';
 import type { ReplayLog } from './replay-log.ts';
 
+/** A message of a subscriber, or the place of one that is not read yet. */
+interface Place {
+  message: ChangeMessage | null;
+  isOpen: boolean;
+}
+
 /** A subscriber of a group. Messages wait while the rows of its snapshot are read. */
 export class GroupMember {
   readonly listener: ChangeListener;
   readonly snapshot: ChangeRequest['snapshot'];
-  /** Null: messages are delivered at once. */
-  #waiting: ChangeMessage[] | null = null;
+  /** The id of the last message that the listener has received. */
+  lastId: string;
+  /** Begins with an open place; empty: messages are delivered at once. */
+  #queue: Place[] = [];
+  #isEnded = false;
 
-  constructor(listener: ChangeListener, snapshot: ChangeRequest['snapshot']) {
+  constructor(listener: ChangeListener, { snapshot, lastEventId }: Pick<ChangeRequest, 'snapshot' | 'lastEventId'>) {
     this.listener = listener;
     this.snapshot = snapshot;
+    this.lastId = lastEventId ?? '';
   }
 
-  /** Holds messages back until `deliver` has brought the rows of the snapshot. */
-  hold(): void {
-    this.#waiting ??= [];
+  get isHeld(): boolean {
+    return this.#queue.length > 0;
+  }
+
+  /**
+   * Holds later messages back.
+   * @returns a function that delivers a message, and those that wait for it
+   */
+  hold(): (message: ChangeMessage) => void {
+    const place: Place = { message: null, isOpen: true };
+    this.#queue.push(place);
+    return (message) => {
+      place.message = message;
+      place.isOpen = false;
+      while (this.#queue[0]?.isOpen === false) this.#deliver(this.#queue.shift()!.message!);
+    };
   }
 
   send(message: ChangeMessage): void {
-    if (this.#waiting === null) this.listener.message(message);
-    else this.#waiting.push(message);
+    if (this.isHeld) this.#queue.push({ message, isOpen: false });
+    else this.#deliver(message);
   }
 
-  /** Sends a message before those that wait, and these after it. */
-  release(message: ChangeMessage | null): void {
-    const waiting = this.#waiting ?? [];
-    this.#waiting = null;
-    if (message !== null) this.listener.message(message);
-    for (const next of waiting) this.listener.message(next);
+  /** Delivers the messages that wait, and ends. */
+  end(reason: ChangeEnd): void {
+    for (const { message } of this.#queue) if (message !== null) this.#deliver(message);
+    const hasEnded = this.#isEnded;
+    this.abandon();
+    if (!hasEnded) this.listener.ended(reason);
+  }
+
+  /** Ends without another call of the listener. */
+  abandon(): void {
+    this.#queue = [];
+    this.#isEnded = true;
+  }
+
+  #deliver(message: ChangeMessage): void {
+    if (this.#isEnded) return;
+    this.lastId = message.id;
+    this.listener.message(message);
   }
 }
 
@@ -103,10 +138,7 @@ export class ChangeGroup {
     this.#log.remove(this);
     const members = [...this.members];
     this.members.clear();
-    for (const member of members) {
-      member.release(null);
-      member.listener.ended(reason);
-    }
+    for (const member of members) member.end(reason);
   }
 }
 

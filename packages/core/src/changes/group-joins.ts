@@ -6,17 +6,9 @@ import { GroupLookup, type LookupContext, toFailure } from './group-lookup.ts';
 import type { Limiter } from './limiter.ts';
 import { Problem } from '../http/problem.ts';
 import { runLookups } from './lookup.ts';
+import { type Join, OpenJoins } from './open-joins.ts';
 import { RowCollector } from './row-collector.ts';
-
-/** A subscriber that begins at the next cut. */
-interface Join {
-  readonly group: ChangeGroup;
-  readonly member: GroupMember;
-  /** Whether a gap precedes its rows. */
-  readonly isReset: boolean;
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
-}
+import { unavailable } from './unavailable.ts';
 
 /** What begins at a cut. */
 export interface JoinBatch {
@@ -33,6 +25,11 @@ export interface JoinOptions {
   gaps(reason: ChangeGapReason, receivers: number): void;
   /** Another cut is necessary. */
   wake(): void;
+}
+
+interface SnapshotReader {
+  readonly member: GroupMember;
+  readonly release: ReturnType<GroupMember['hold']>;
 }
 
 /** Subscribers that begin at one cut. The rest waits for the next one. */
@@ -55,6 +52,11 @@ export class GroupJoins {
   /** Resolves when the member is part of a cut. */
   add(group: ChangeGroup, member: GroupMember, isReset: boolean): Promise<void> {
     return new Promise((resolve, reject) => this.#joins.push({ group, member, isReset, resolve, reject }));
+  }
+
+  /** Whether a subscriber waits to join the group. */
+  has(group: ChangeGroup): boolean {
+    return this.#joins.some((join) => join.group === group);
   }
 
   addGap(group: ChangeGroup, reason: ChangeGapReason): void {
@@ -100,8 +102,9 @@ export class GroupJoins {
     const byGroup = new Map<ChangeGroup, Join[]>();
     for (const join of joins) byGroup.set(join.group, [...(byGroup.get(join.group) ?? []), join]);
     for (const [group, own] of byGroup) {
+      if (group.isEnded) for (const { reject } of own) reject(unavailable());
       // The group has the state of an earlier cut.
-      if (group.isBusy) this.#joins.push(...own);
+      else if (group.isBusy || this.#gaps.has(group)) this.#joins.push(...own);
       else imports.push(...this.#joinGroup(group, own, cut));
     }
     if (this.#joins.length > 0 || this.#gaps.size > 0) this.#options.wake();
@@ -113,39 +116,39 @@ export class GroupJoins {
     group.isActive = true;
     const id = formatChangeId(cut.position, numberAfter(group.lastId, cut.position), server);
     this.#options.gaps(reason, group.gap(id, reason));
-    return this.#readSnapshots(group, [...group.members], { cut, isReset: true, failed: () => undefined });
+    return this.#readSnapshots(group, [...group.members], { cut, open: new OpenJoins(group, []), isReset: () => true });
   }
 
   #joinGroup(group: ChangeGroup, joins: readonly Join[], cut: Cut): readonly Promise<void>[] {
     const isNew = !group.isActive;
     if (isNew) group.begin(this.idOf(group, cut));
     group.lastId = this.idOf(group, cut);
+    group.emptySince = null;
     const { lastId: id } = group;
-    let error: Error | null = null;
-    const fail = (cause: Error): void => {
-      error ??= cause;
-      for (const { member, reject } of joins) {
-        group.members.delete(member);
-        reject(cause);
-      }
-      if (isNew) this.#options.ended(group, 'forbidden');
+    const open = new OpenJoins(group, joins);
+    const members = joins.map(({ member }) => member);
+    for (const member of members) group.members.add(member);
+    const withoutSnapshot = members.flatMap((member) =>
+      member.snapshot === null ? [{ member, release: member.hold() }] : [],
+    );
+    const begin = (): void => {
+      for (const { release } of withoutSnapshot) release({ kind: 'begin', id });
+      for (const member of members) open.arrive(member);
     };
-    for (const { member } of joins) {
-      member.hold();
-      group.members.add(member);
-    }
-    const begin = ({ member, resolve }: Join): void => {
-      if (error !== null || !group.members.has(member)) return;
-      if (member.snapshot === null) member.release({ kind: 'begin', id });
-      resolve();
+    const fail = (error: Error): void => {
+      for (const member of members) open.fail(member, error);
+      // Others have joined meanwhile.
+      const result = toFailure(error);
+      this.#options.ended(group, result.kind === 'end' ? result.reason : 'closing');
     };
     // PostgreSQL decides whether the caller may select, and whether the values fit their columns.
-    const probe = isNew
-      ? [this.#read(new GroupLookup(group, [], this.#context).lookup, cut, fail, () => joins.forEach(begin))]
-      : [];
-    if (!isNew) joins.forEach(begin);
-    const members = joins.map(({ member }) => member);
-    return [...probe, ...this.#readSnapshots(group, members, { cut, isReset: false, failed: fail, resets: joins })];
+    const probe = isNew ? [this.#read(new GroupLookup(group, [], this.#context).lookup, cut, fail, begin)] : [];
+    if (!isNew) begin();
+    const resetting = new Set(joins.flatMap(({ member, isReset }) => (isReset ? [member] : [])));
+    return [
+      ...probe,
+      ...this.#readSnapshots(group, members, { cut, open, isReset: (member) => resetting.has(member) }),
+    ];
   }
 
   /** Reads the rows of each different snapshot once. */
@@ -154,50 +157,45 @@ export class GroupJoins {
     members: readonly GroupMember[],
     {
       cut,
+      open,
       isReset,
-      failed,
-      resets = [],
-    }: {
-      readonly cut: Cut;
-      readonly isReset: boolean;
-      readonly failed: (error: Error) => void;
-      readonly resets?: readonly Join[];
-    },
+    }: { readonly cut: Cut; readonly open: OpenJoins; readonly isReset: (member: GroupMember) => boolean },
   ): readonly Promise<void>[] {
-    const bySnapshot = new Map<string, { readonly snapshot: Snapshot; readonly members: GroupMember[] }>();
+    const bySnapshot = new Map<string, { readonly snapshot: Snapshot; readonly readers: SnapshotReader[] }>();
     for (const member of members) {
       const { snapshot } = member;
       if (snapshot === null) continue;
-      member.hold();
+      const reader = { member, release: member.hold() };
       const key = JSON.stringify([snapshot.sql, snapshot.values]);
       const known = bySnapshot.get(key);
-      if (known === undefined) bySnapshot.set(key, { snapshot, members: [member] });
-      else known.members.push(member);
+      if (known === undefined) bySnapshot.set(key, { snapshot, readers: [reader] });
+      else known.readers.push(reader);
     }
     const { lastId: id } = group;
     const { query, identity } = group.request;
-    const resetting = new Set(resets.flatMap((join) => (join.isReset ? [join.member] : [])));
-    return [...bySnapshot.values()].map(({ snapshot, members: own }) => {
+    return [...bySnapshot.values()].map(({ snapshot, readers }) => {
       const { sql, values } = snapshot;
       const { statements, maxBytes } = this.#context;
       const collector = new RowCollector(query, false, maxBytes);
       const statement = statements.getOrCreate(sql, () => ({ name: '', sql }));
       const lookup = { identity, statement, values, rows: collector, altersSession: query.altersSession };
       const fail = (error: Error): void => {
-        failed(error);
-        for (const member of own) {
-          member.release(null);
-          if (group.members.delete(member)) member.listener.ended('closing');
-        }
         const result = toFailure(error);
-        if (result.kind === 'end') this.#options.ended(group, result.reason);
+        const reason = result.kind === 'end' ? result.reason : 'closing';
+        // Other members of the group have other snapshots.
+        for (const { member } of readers)
+          if (!open.fail(member, error) && group.members.delete(member)) member.end(reason);
+        if (reason === 'schema-changed') this.#options.ended(group, reason);
       };
       return this.#read(lookup, cut, fail, () => {
         if (collector.isTooLarge || collector.error !== null) return fail(collector.error ?? tooLarge());
         const rows = [...collector.take().values()].map(({ record }) => record);
-        const messages = [false, true].map((reset) => ({ kind: 'rows', id, rows, isReset: reset }) as const);
-        for (const member of own) member.release(messages[isReset || resetting.has(member) ? 1 : 0]!);
-        this.#options.deliveries(own.length * rows.length);
+        const [first, again] = [false, true].map((reset) => ({ kind: 'rows', id, rows, isReset: reset }) as const);
+        for (const { member, release } of readers) {
+          release(isReset(member) ? again! : first!);
+          open.arrive(member);
+        }
+        this.#options.deliveries(readers.length * rows.length);
       });
     });
   }

@@ -16,6 +16,10 @@ export class PendingTransactions {
     return this.#transactions.length === 0;
   }
 
+  get size(): number {
+    return this.#transactions.length;
+  }
+
   add(transaction: CommittedTransaction): void {
     // A transaction without changes of published tables.
     if (transaction.relations.length === 0 && transaction.redefined.length === 0) return;

@@ -72,6 +72,7 @@ export class ReplayLog {
       const messages = this.#messages.get(entry.owner);
       if (messages?.[0] !== entry.message) continue;
       messages.shift();
+      if (messages.length === 0) this.#messages.delete(entry.owner);
       entry.owner.floor = entry.message.id;
     }
     if (this.#evicted * 2 <= this.#entries.length) return;

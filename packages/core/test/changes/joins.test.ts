@@ -1,0 +1,108 @@
+import { useDatabase } from '@pgway/testing';
+import { Client } from 'pg';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { asLines, column, queryOf, requestOf, startEngine, subscribe } from './engine-support.ts';
+
+const database = useDatabase(`
+  create table film (id integer primary key, title text);
+  create publication pgway_changes for table film;
+`);
+
+beforeEach(() => database.query('delete from film'));
+
+const columns = [column('id', 'number'), column('title', 'string')];
+const film = queryOf('film', columns);
+
+async function connect(): Promise<Client> {
+  const client = new Client({ connectionString: database.connectionString });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+function snapshotOf(filter: string): NonNullable<ReturnType<typeof requestOf>['snapshot']> {
+  return { sql: `select "r"."id", "r"."title" from "film" as "r" where ${filter} order by 1`, values: [] };
+}
+
+test('without subscribers, transactions do not pile up', async () => {
+  const { engine } = await startEngine(database);
+  await database.query(`
+    do $$ begin for n in 1..1100 loop insert into film values (n, 'n'); commit; end loop; end $$`);
+
+  await expect.poll(() => engine.statistics().cuts).toBeGreaterThan(0);
+  const { messages } = await subscribe(engine, requestOf(film));
+  await database.query(`insert into film values (2000, 'Last')`);
+  await expect.poll(() => asLines(messages)).toEqual(['begin', 'insert {"id":2000,"title":"Last"}']);
+});
+
+describe('a snapshot that PostgreSQL refuses', () => {
+  test('fails its own subscriber only, and not the others of the group', async () => {
+    const { engine } = await startEngine(database);
+    const refused = subscribe(engine, requestOf(film, { snapshot: snapshotOf('1 / 0 = 1') }));
+    const others = Promise.all([
+      subscribe(engine, requestOf(film)),
+      subscribe(engine, requestOf(film, { snapshot: snapshotOf('true') })),
+    ]);
+
+    await expect(refused).rejects.toMatchObject({ diagnostics: { code: '22012' } });
+    const [plain, other] = await others;
+    await database.query(`insert into film values (1, 'One')`);
+    await expect.poll(() => asLines(plain.messages)).toEqual(['begin', 'insert {"id":1,"title":"One"}']);
+    await expect.poll(() => asLines(other.messages)).toEqual(['rows ', 'insert {"id":1,"title":"One"}']);
+    expect([plain.ends, other.ends]).toEqual([[], []]);
+  });
+
+  test('after a gap, ends its own stream only', async () => {
+    const { engine } = await startEngine(database, { maxKeys: 3 });
+    const fails = `1 / (select 20 - count(*) from "film") >= 0`;
+    const plain = await subscribe(engine, requestOf(film));
+    const refused = await subscribe(engine, requestOf(film, { snapshot: snapshotOf(fails) }));
+    await database.query(`insert into film select n, 'n' from generate_series(1, 20) as n`);
+
+    await expect.poll(() => refused.ends).toEqual(['closing']);
+    expect(asLines(refused.messages)).toEqual(['rows ', 'gap too-many-changes']);
+    await database.query(`insert into film values (21, 'x')`);
+    await expect
+      .poll(() => asLines(plain.messages))
+      .toEqual(['begin', 'gap too-many-changes', 'insert {"id":21,"title":"x"}']);
+    expect(plain.ends).toEqual([]);
+  });
+});
+
+test('a subscriber that joins while the last one leaves keeps the group', async () => {
+  const { engine } = await startEngine(database, { windowMs: 500, replay: { ageMs: 0, bytes: 1024 } });
+  const first = await subscribe(engine, requestOf(film));
+  const joining = subscribe(engine, requestOf(film));
+  await database.query('select 1');
+  first.subscription.cancel();
+  const second = await joining;
+  const { cuts } = engine.statistics();
+  await expect.poll(() => engine.statistics().cuts, { timeout: 5_000 }).toBeGreaterThan(cuts);
+
+  await database.query(`insert into film values (1, 'One')`);
+  await expect
+    .poll(() => asLines(second.messages), { timeout: 5_000 })
+    .toEqual(['begin', 'insert {"id":1,"title":"One"}']);
+});
+
+test('the changes of a slow lookup precede the gap of a lost connection', async () => {
+  const { engine } = await startEngine(database, { lookupTimeoutMs: 20_000 });
+  // PostgreSQL sends the first row before it waits for the lock: the next cut does not wait for the lookup.
+  const filter = `("r"."id" = 1 or pg_advisory_xact_lock_shared(4711) is not null)`;
+  const slow = await subscribe(engine, requestOf(queryOf('film', columns, { filter })));
+  const fast = await subscribe(engine, requestOf(film));
+  const client = await connect();
+  await client.query('select pg_advisory_lock(4711)');
+  await database.query(`insert into film values (1, repeat('x', 100000)), (2, 'Two')`);
+  await expect
+    .poll(() => database.query(`select from pg_locks where locktype = 'advisory' and not granted`))
+    .toHaveLength(1);
+  await database.query(`
+    select pg_terminate_backend(active_pid) from pg_replication_slots where database = current_database()`);
+  await expect.poll(() => asLines(fast.messages), { timeout: 20_000 }).toContain('gap connection-lost');
+  await client.query('select pg_advisory_unlock(4711)');
+
+  await expect
+    .poll(() => asLines(slow.messages).map((line) => line.replace(/x+/, 'x')), { timeout: 20_000 })
+    .toEqual(['begin', 'insert {"id":1,"title":"x"}', 'insert {"id":2,"title":"Two"}', 'gap connection-lost']);
+});
