@@ -41,7 +41,18 @@ export function parseJoin(payload: unknown): JoinRequest {
   if (!Array.isArray(list)) throw new Refusal('"postgres_changes" is not a list');
   if (list.length > maxBindings)
     throw new Refusal(`The channel has ${list.length} bindings of postgres_changes; ${maxBindings} is the limit`);
+  if (!isWritable(list)) throw new Refusal('"postgres_changes" has too many levels of objects and lists');
   return { bindings: list.map(parseBinding), token: parseToken(token) };
+}
+
+/** Whether the reply can repeat a value: JSON.parse reads more levels than JSON.stringify writes. */
+function isWritable(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** @throws Refusal */

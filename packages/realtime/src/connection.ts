@@ -7,6 +7,7 @@ import { maxChannels, maxUnsentBytes, maxWaitingMessages } from './limits.ts';
 import { decodeMessage, encodeMessage, isObject, type Message, type Version } from './message.ts';
 import { Refusal, toReason } from './refusal.ts';
 import type { Services } from './services.ts';
+import { WorkQueue } from './work-queue.ts';
 
 export interface ConnectionFacts {
   readonly version: Version;
@@ -17,7 +18,7 @@ export interface ConnectionFacts {
 }
 
 /** Close codes (RFC 6455, section 7.4.1). */
-const closeCodes = { goingAway: 1001, policyViolation: 1008 } as const;
+const closeCodes = { goingAway: 1001, policyViolation: 1008, internalError: 1011 } as const;
 
 /** A WebSocket of a client, with its channels. */
 export class Connection implements ChannelConnection {
@@ -25,8 +26,9 @@ export class Connection implements ChannelConnection {
   readonly #socket: WebSocket;
   readonly #facts: ConnectionFacts;
   readonly #channels = new Map<string, Channel>();
-  readonly #waiting: (() => Promise<void>)[] = [];
-  #isWorking = false;
+  readonly #works = new WorkQueue((error) => this.#fail(error));
+  /** Whether a check of the credentials is among the works, which is not repeated. */
+  #checkWaits = false;
   #isAlive = true;
   #lastBinding = 0;
 
@@ -63,11 +65,12 @@ export class Connection implements ChannelConnection {
     if (!this.#isAlive) return this.#socket.terminate();
     this.#isAlive = false;
     this.#socket.ping();
-    // Checks that wait are not repeated.
-    if (this.#waiting.length === 0)
-      this.#enqueue(async () => {
-        for (const channel of this.#channels.values()) await channel.check();
-      });
+    if (this.#checkWaits) return;
+    this.#checkWaits = true;
+    this.#enqueue(async () => {
+      this.#checkWaits = false;
+      for (const channel of this.#channels.values()) await channel.check();
+    });
   }
 
   /** Asks the client to connect again. Resolves when the connection has ended. */
@@ -83,7 +86,7 @@ export class Connection implements ChannelConnection {
   }
 
   #cancelAll(): void {
-    this.#waiting.length = 0;
+    this.#works.clear();
     for (const channel of this.#channels.values()) channel.cancel();
     this.#channels.clear();
   }
@@ -102,18 +105,21 @@ export class Connection implements ChannelConnection {
 
   /** Messages are handled in order. While too many wait, the socket is not read. */
   #enqueue(work: () => Promise<void>): void {
-    this.#waiting.push(work);
-    if (this.#waiting.length >= maxWaitingMessages) this.#socket.pause();
-    if (!this.#isWorking) void this.#work();
+    this.#works.add(async () => {
+      try {
+        await work();
+      } finally {
+        if (this.#socket.isPaused && this.#works.size < maxWaitingMessages) this.#socket.resume();
+      }
+    });
+    if (this.#works.size >= maxWaitingMessages) this.#socket.pause();
   }
 
-  async #work(): Promise<void> {
-    this.#isWorking = true;
-    for (let work = this.#waiting.shift(); work !== undefined; work = this.#waiting.shift()) {
-      await work();
-      if (this.#socket.isPaused && this.#waiting.length < maxWaitingMessages) this.#socket.resume();
-    }
-    this.#isWorking = false;
+  /** A check may not have been made: the connection ends. */
+  #fail(error: unknown): void {
+    this.services.report(error);
+    this.#cancelAll();
+    this.#socket.close(closeCodes.internalError, 'The server has failed');
   }
 
   async #handle(message: Message): Promise<void> {
@@ -156,12 +162,13 @@ export class Connection implements ChannelConnection {
       this.#channels.set(topic, channel);
       try {
         await channel.join();
+        if (this.#channels.get(topic) !== channel) return;
+        this.#reply(message, 'ok', { postgres_changes: bindings.map(({ id, given }) => ({ ...given, id })) });
       } catch (error) {
+        channel.cancel();
         this.ended(channel);
         throw error;
       }
-      if (this.#channels.get(topic) !== channel) return;
-      this.#reply(message, 'ok', { postgres_changes: bindings.map(({ id, given }) => ({ ...given, id })) });
       channel.joined();
     } catch (error) {
       this.#reply(message, 'error', { reason: toReason(error, this.services) });

@@ -221,6 +221,29 @@ describe('messages', () => {
   });
 });
 
+test('a join whose bindings have too many levels leaves no channel', async () => {
+  const client = await open();
+  const levels = 100_000;
+  const nested = `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  client.socket.send(
+    `["1","1","${topic}","phx_join",{"config":{"postgres_changes":[{"event":"*","table":"film","more":${nested}}]}}]`,
+  );
+  client.send(['1', '2', topic, 'phx_leave', {}]);
+  const reply = (ref: string, reason: string): unknown => [
+    '1',
+    ref,
+    topic,
+    'phx_reply',
+    { status: 'error', response: { reason } },
+  ];
+  await expect
+    .poll(() => client.messages)
+    .toEqual([
+      reply('1', '"postgres_changes" has too many levels of objects and lists'),
+      reply('2', 'unmatched topic'),
+    ]);
+});
+
 describe('a handshake', () => {
   test('of a page of another site is refused, unless its origin is allowed', async () => {
     await expect(open('', { origin: 'https://evil.example.org' })).rejects.toThrow(

@@ -4,6 +4,7 @@ import { jwtClaims } from '../auth/jwt-claims.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { ChangeFeed, ChangeIdentity } from '../ports/changes.ts';
+import type { Observer } from '../ports/ports.ts';
 import type { Database } from '../postgres/port.ts';
 import { jwtClaimsSetting, toChangeIdentity } from '../request/changes/change-identity.ts';
 import type { ResolveClientOrigin } from './client-origin.ts';
@@ -29,6 +30,8 @@ export interface ChangeAccess {
   readonly resolveClient: ResolveClientOrigin;
   /** @throws Problem 401 for refused credentials, 403 for the role `none`, 503 when the sessions cannot be checked */
   readonly identify: (request: GatewayRequest) => Promise<ChangeCaller>;
+  /** Logs an unexpected error, for which a connection is closed. */
+  readonly report: (error: unknown) => void;
 }
 
 const accesses = new WeakMap<object, ChangeAccess>();
@@ -41,16 +44,20 @@ export function changeAccess(gateway: object): ChangeAccess | null {
 export function keepChangeAccess(
   gateway: object,
   instance: GatewayInstance,
-  { resolveClient, showsDatabaseMessages }: Pick<ChangeAccess, 'resolveClient' | 'showsDatabaseMessages'>,
+  {
+    observe,
+    ...options
+  }: Pick<ChangeAccess, 'resolveClient' | 'showsDatabaseMessages'> & { readonly observe: Observer },
 ): void {
   const { services } = instance;
   accesses.set(gateway, {
     feed: () => services.changes.open(),
-    showsDatabaseMessages,
+    ...options,
     database: services.connections.main,
     endpoints: () => instance.loaded().endpoints,
-    resolveClient,
     identify: (request) => identify(request, instance),
+    report: (error) =>
+      observe({ kind: 'realtime-failed', error: error instanceof Error ? error : new Error(String(error)) }),
   });
 }
 

@@ -139,7 +139,7 @@ function toGateway({ instance, tenants, options, observe }: GatewayParts): Gatew
   };
   if (tenants === null) {
     const showsDatabaseMessages = options.returnGatewayExceptionMessage !== false;
-    keepChangeAccess(gateway, instance, { resolveClient, showsDatabaseMessages });
+    keepChangeAccess(gateway, instance, { resolveClient, showsDatabaseMessages, observe });
   }
   return gateway;
 }

@@ -80,7 +80,12 @@ type Stream = ObservationWith<
 >;
 
 type Replica = ObservationWith<
-  'replica-unusable' | 'replica-usable' | 'read-refused' | 'changes-available' | 'changes-unavailable'
+  | 'replica-unusable'
+  | 'replica-usable'
+  | 'read-refused'
+  | 'changes-available'
+  | 'changes-unavailable'
+  | 'realtime-failed'
 >;
 
 function stateLine(observation: State | Stream | Replica | Upkeep): [Level, Fields, string] {
@@ -163,6 +168,8 @@ function streamLine(observation: Stream | Replica | Upkeep): [Level, Fields, str
 
 function replicaLine(observation: Replica): [Level, Fields, string] {
   if (observation.kind === 'changes-available') return ['info', {}, 'the log of the database is read for changes'];
+  if (observation.kind === 'realtime-failed')
+    return ['error', errorFields(observation.error), 'a WebSocket with changes of rows is closed'];
   if (observation.kind === 'changes-unavailable')
     return [
       'warn',

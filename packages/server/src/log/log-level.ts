@@ -44,6 +44,7 @@ const observationSources: Readonly<Record<Observation['kind'], LogSource>> = {
   'stream-dropped': 'events',
   'changes-available': 'events',
   'changes-unavailable': 'events',
+  'realtime-failed': 'events',
   'broadcast-messages-rejected': 'events',
   'broadcast-unavailable': 'events',
   'broadcast-available': 'events',
