@@ -131,13 +131,15 @@ export class ChangeEngine implements ChangeFeed {
     group.request = { ...request, lastEventId: null };
     group.emptySince = null;
     const subscription = this.#createSubscription(group, member);
-    if (missed !== null) {
+    // The rows of a snapshot follow a gap.
+    const gap = request.snapshot === null ? undefined : missed?.findLast((message) => message.kind === 'gap');
+    if (missed !== null && gap === undefined) {
       group.members.add(member);
       for (const message of missed) member.send(message);
       return subscription;
     }
     if (lastEventId !== null) {
-      const reason = isIdOf(this.#server, lastEventId) ? 'too-long-away' : 'other-instance';
+      const reason = gap?.reason ?? (isIdOf(this.#server, lastEventId) ? 'too-long-away' : 'other-instance');
       this.#countGaps(reason, 1);
       listener.message({ kind: 'gap', id: lastEventId, reason });
     }

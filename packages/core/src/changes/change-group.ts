@@ -116,10 +116,7 @@ export class ChangeGroup {
 
   /** Sends a message to all members, and keeps it for those that come back. Returns the number of deliveries. */
   publish(message: ChangeMessage): number {
-    this.lastId = message.id;
-    this.#log.add(this, message);
-    for (const member of this.members) member.send(message);
-    return this.members.size;
+    return this.#publish(message, message);
   }
 
   /** Returns what follows an id; null: something of it is not kept. */
@@ -130,7 +127,15 @@ export class ChangeGroup {
   }
 
   gap(id: string, reason: ChangeGapReason): number {
-    return this.publish({ kind: 'gap', id, reason });
+    // With the id before the gap, a client that is cut off before the rows of its snapshot gets the gap again.
+    return this.#publish({ kind: 'gap', id, reason }, { kind: 'gap', id: this.lastId, reason });
+  }
+
+  #publish(message: ChangeMessage, beforeRows: ChangeMessage): number {
+    this.lastId = message.id;
+    this.#log.add(this, message);
+    for (const member of this.members) member.send(member.snapshot === null ? message : beforeRows);
+    return this.members.size;
   }
 
   end(reason: ChangeEnd): void {

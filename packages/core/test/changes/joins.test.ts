@@ -1,6 +1,7 @@
 import { useDatabase } from '@pgway/testing';
 import { Client } from 'pg';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { GroupMember } from '../../src/changes/change-group.ts';
 import { asLines, column, queryOf, requestOf, startEngine, subscribe } from './engine-support.ts';
 
 const database = useDatabase(`
@@ -105,4 +106,38 @@ test('the changes of a slow lookup precede the gap of a lost connection', async 
   await expect
     .poll(() => asLines(slow.messages).map((line) => line.replace(/x+/, 'x')), { timeout: 20_000 })
     .toEqual(['begin', 'insert {"id":1,"title":"x"}', 'insert {"id":2,"title":"Two"}', 'gap connection-lost']);
+});
+
+describe('a client that was cut off after a gap', () => {
+  test('gets the rows of its snapshot again when it has not got all of them', async () => {
+    const { engine } = await startEngine(database, { maxKeys: 3 });
+    const snapshot = snapshotOf('"r"."id" > 4');
+    const { messages, subscription } = await subscribe(engine, requestOf(film, { snapshot }));
+    await database.query(`insert into film select n, 'n' from generate_series(1, 5) as n`);
+    await expect.poll(() => asLines(messages)).toEqual(['rows ', 'gap too-many-changes', 'reset {"id":5,"title":"n"}']);
+
+    const resume = (lastEventId: string) => subscribe(engine, requestOf(film, { snapshot, lastEventId }));
+    const cutOff = await resume(messages[1]!.id);
+    expect(asLines(cutOff.messages)).toEqual(['gap too-many-changes', 'reset {"id":5,"title":"n"}']);
+    const complete = await resume(messages[2]!.id);
+    expect([complete.messages, complete.subscription.lastId >= messages[2]!.id]).toEqual([[], true]);
+    const plain = await subscribe(engine, requestOf(film, { lastEventId: messages[1]!.id }));
+    expect(asLines(plain.messages)).toEqual(['gap too-many-changes']);
+    subscription.cancel();
+  });
+
+  test('messages wait for the rows of each gap before them', () => {
+    const received: string[] = [];
+    const listener = { message: ({ id }: { readonly id: string }) => received.push(id), ended: () => undefined };
+    const member = new GroupMember(listener, { snapshot: null, lastEventId: '0' });
+    const [first, gap, second, last] = ['1', '2', '3', '4'].map((id) => ({ kind: 'begin', id }) as const);
+    const releaseFirst = member.hold();
+    member.send(gap!);
+    const releaseSecond = member.hold();
+    member.send(last!);
+    releaseSecond(second!);
+    expect([received, member.lastId, member.isHeld]).toEqual([[], '0', true]);
+    releaseFirst(first!);
+    expect([received, member.lastId, member.isHeld]).toEqual([['1', '2', '3', '4'], '4', false]);
+  });
 });
