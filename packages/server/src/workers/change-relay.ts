@@ -137,6 +137,8 @@ class WorkerSubscriptions {
   }
 
   async #subscribe({ id, request }: ChangeSubscribeQuestion): Promise<ChangeSubscribeAnswer> {
+    // The worker asks again when it has got no answer.
+    this.#cancel(id);
     const relayed: RelayedSubscription = { cancel: null, isCancelled: false };
     this.#subscriptions.set(id, relayed);
     try {

@@ -129,6 +129,12 @@ export class Channel {
 
   #send(message: Message, bytes: number, socket?: Socket): boolean {
     if (this.#isClosed || this.#unsentBytes > maxUnsentBytes) return false;
+    this.#write(message, bytes, socket);
+    return true;
+  }
+
+  #write(message: Message, bytes: number, socket?: Socket): void {
+    if (this.#isClosed) return;
     const size = bytes + messageBytes;
     this.#unsentBytes += size;
     const sent = (): void => {
@@ -138,7 +144,6 @@ export class Channel {
       if (wasFull && this.#unsentBytes <= maxUnsentBytes) for (const listener of this.#drainedListeners) listener();
     };
     this.#port.send(message, sent, socket);
-    return true;
   }
 
   #receive(message: unknown, socket: Socket | undefined): void {
@@ -156,10 +161,12 @@ export class Channel {
     try {
       if (handler === undefined) throw new ChannelError(`unknown topic ${topic}`);
       const answer = await handler(data as never, socket);
-      this.#send({ kind: 'answer', id, data: answer, error: null }, sizeOf(answer));
+      if (this.#send({ kind: 'answer', id, data: answer, error: null }, sizeOf(answer))) return;
+      // The questions of the other process bound these small answers.
+      this.#write({ kind: 'answer', id, data: null, error: 'the channel is full' }, 0);
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      this.#send({ kind: 'answer', id, data: null, error: text }, text.length);
+      this.#write({ kind: 'answer', id, data: null, error: text }, text.length);
     }
   }
 

@@ -28,6 +28,8 @@ const statisticsIntervalMs = 5_000;
 const maxResumptions = 50;
 /** Milliseconds until a subscription that could not be continued is tried again. */
 const resumeDelayMs = 1_000;
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const insufficientPrivilege = '42501';
 const retryAfter: readonly string[] = ['retry-after', '5'];
 
 interface Subscriber {
@@ -187,7 +189,11 @@ class WorkerChangeFeed implements ChangeFeed {
       return;
     }
     if (answer.ok) return;
-    if (answer.failure.kind === 'database') return this.#take(id)?.listener.ended('forbidden');
+    if (answer.failure.kind === 'database') {
+      const isForbidden = answer.failure.diagnostics.code === insufficientPrivilege;
+      // A client that connects again gets the error.
+      return this.#take(id)?.listener.ended(isForbidden ? 'forbidden' : 'closing');
+    }
     // The log cannot be read now. The subscription continues after its last message when it can.
     setTimeout(() => {
       this.#lost.push(id);

@@ -13,6 +13,7 @@ import {
 import type { ChangeFeed, ChangeRequest } from '@pgway/core/internal';
 import { ChangeRelay } from '../../src/workers/change-relay.ts';
 import { workerChanges } from '../../src/workers/worker-changes.ts';
+import { toPrimary } from '../../src/workers/topics.ts';
 import { type ChannelPair, channelPair } from './channels.ts';
 
 const database = useDatabase(`
@@ -37,8 +38,8 @@ interface TestServer {
 }
 
 /** Starts the changes of a server with workers, in one process. */
-async function startServer(): Promise<TestServer> {
-  const { engine } = await startEngine(database);
+async function startServer(options: Parameters<typeof startEngine>[1] = {}): Promise<TestServer> {
+  const { engine } = await startEngine(database, options);
   const relay = new ChangeRelay(() => Promise.resolve(engine));
   return {
     engine,
@@ -158,6 +159,31 @@ describe('the changes of a server with workers', () => {
     const { ends } = await join(startWorker().feed);
     await engine.close();
     await expect.poll(() => ends).toEqual(['closing']);
+  });
+
+  test('arrive once for a subscription that was requested twice', async () => {
+    const { startWorker, engine } = await startServer();
+    const { worker } = startWorker();
+    const question = { id: 900, request: requestOf(film) };
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const answer = await worker.ask(toPrimary.subscribeChanges, question, 10_000);
+      expect(answer).toMatchObject({ ok: true });
+    }
+    expect(engine.statistics().subscribers).toBe(1);
+  });
+
+  test('end as forbidden only for privileges when they cannot be continued', async () => {
+    const { startWorker, engine } = await startServer({ replay: { ageMs: 0, bytes: 1024 } });
+    const worker = startWorker();
+    const { ends } = await join(worker.feed);
+    worker.hold('primary');
+    while (worker.primary.tell('noise', null, 1024 * 1024));
+    await database.query(`insert into film values (1, 'One')`);
+    await expect.poll(() => engine.statistics(), { timeout: 5_000 }).toMatchObject({ groups: 0 });
+    await database.query('alter table film rename column title to name');
+    worker.release('primary');
+    await expect.poll(() => ends).toEqual(['closing']);
+    await database.query('alter table film rename column name to title');
   });
 
   test('are refused with the error of the primary process', async () => {

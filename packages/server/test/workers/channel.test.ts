@@ -47,6 +47,22 @@ test('messages of another form are ignored', async () => {
   await expect.poll(() => received).toEqual(['a']);
 });
 
+test('an answer that is not sent, because too much is unsent, is an error for the process that has asked', async () => {
+  const { primary, worker, hold, release } = channelPair();
+  let answers = 0;
+  primary.handle('count', () => ++answers);
+  hold('primary');
+  while (primary.tell('news', null, megabyte));
+  const [answer] = await Promise.allSettled([
+    worker.ask('count', null, 60_000),
+    expect
+      .poll(() => answers)
+      .toBe(1)
+      .then(() => release('primary')),
+  ]);
+  expect(answer).toMatchObject({ status: 'rejected', reason: { message: 'the channel is full' } });
+});
+
 test('unsent messages are bounded: notifications are dropped, a refused question is reported, and both end', async () => {
   const { primary, worker, hold, release } = channelPair();
   const received: unknown[] = [];
