@@ -55,7 +55,9 @@ function beginStep(isolation: IsolationLevel | undefined): Step {
 /** No statement that takes a snapshot may precede it. */
 function snapshotSteps(snapshot: string | undefined): readonly Step[] {
   if (snapshot === undefined) return [];
-  return [{ statement: { name: '', sql: `set transaction snapshot ${quoteSnapshot(snapshot)}` }, values: [] }];
+  const sql = `set transaction snapshot ${quoteSnapshot(snapshot)}`;
+  // The snapshot may end as soon as it was read, also while a later step still runs.
+  return [{ statement: { name: '', sql }, values: [], flushes: true }];
 }
 
 /** @throws RangeError for a text that is not the identifier of a snapshot */

@@ -4,6 +4,7 @@ import type { Step, Value } from './port.ts';
 /** Execute of the unnamed portal, without a row limit. */
 const execute = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]);
 const sync = Buffer.from([0x53, 0, 0, 0, 4]);
+const flush = Buffer.from([0x48, 0, 0, 0, 4]);
 
 /** Values of this size are not copied. */
 const largeValueBytes = 32 * 1024;
@@ -104,7 +105,7 @@ export class MessageWriter {
   writeSteps(steps: readonly Step[]): void {
     const before = this.#length;
     try {
-      for (const { statement, values, describes } of steps) {
+      for (const { statement, values, describes, flushes } of steps) {
         if (statement.name === '') this.parse('', this.routines?.textOf(statement) ?? statement.sql, statement.types);
         if (describes !== undefined) {
           this.describe('');
@@ -113,6 +114,7 @@ export class MessageWriter {
         this.bind(statement.name, values, statement.binary);
         if (statement.name === '') this.describe('');
         this.execute();
+        if (flushes === true) this.#append(flush);
       }
     } catch (error) {
       // An incomplete message must not remain in the buffer.

@@ -77,6 +77,8 @@ export interface Step {
   readonly label?: string;
   /** The unnamed statement of the step is parsed and described, and not run. */
   readonly describes?: StatementDescription;
+  /** Whether PostgreSQL sends its answer at once, and not with those of later steps. Default false. */
+  readonly flushes?: boolean;
 }
 
 /** Receives what PostgreSQL says of a statement that it has parsed. */
