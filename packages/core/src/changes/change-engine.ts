@@ -11,7 +11,7 @@ import type {
 import { clientShare, type Database } from '../postgres/port.ts';
 import type { CommittedTransaction } from '../postgres/replication/committed-transaction.ts';
 import { StatementCache } from '../postgres/statement-cache.ts';
-import { ChangeGroup, groupKey, GroupMember, untilResumable } from './change-group.ts';
+import { ChangeGroup, findResetReason, groupKey, GroupMember, untilResumable } from './change-group.ts';
 import { isIdOf } from './change-id.ts';
 import { Cut, flushLog } from './cut.ts';
 import { deliverCut } from './deliver-cut.ts';
@@ -131,27 +131,29 @@ export class ChangeEngine implements ChangeFeed {
     group.request = { ...request, lastEventId: null };
     group.emptySince = null;
     const subscription = this.#createSubscription(group, member);
-    // The rows of a snapshot follow a gap.
-    const gap = request.snapshot === null ? undefined : missed?.findLast((message) => message.kind === 'gap');
-    if (missed !== null && gap === undefined) {
+    const gap = findResetReason(request, missed, this.#server);
+    if (missed !== null && gap === null) {
       group.members.add(member);
       for (const message of missed) member.send(message);
       return subscription;
     }
-    if (lastEventId !== null) {
-      const reason = gap?.reason ?? (isIdOf(this.#server, lastEventId) ? 'too-long-away' : 'other-instance');
-      this.#countGaps(reason, 1);
-      listener.message({ kind: 'gap', id: lastEventId, reason });
-    }
-    const joined = this.#joins.add(group, member, lastEventId !== null);
-    this.#wake();
     try {
-      await joined;
+      await this.#join(group, member, gap);
     } catch (error) {
       subscription.cancel();
       throw error;
     }
     return subscription;
+  }
+
+  #join(group: ChangeGroup, member: GroupMember, gap: ChangeGapReason | null): Promise<void> {
+    if (gap !== null) {
+      this.#countGaps(gap, 1);
+      member.send({ kind: 'gap', id: member.lastId, reason: gap });
+    }
+    const joined = this.#joins.add(group, member, gap !== null);
+    this.#wake();
+    return joined;
   }
 
   watchTables(listener: (tables: ReadonlySet<string> | null) => void): () => void {

@@ -6,6 +6,7 @@ import type {
   ChangeRequest,
   RowChange,
 } from '../ports/changes.ts';
+import { isIdOf } from './change-id.ts';
 import { tableKey } from './key-changes.ts';
 import type { ReplayLog } from './replay-log.ts';
 
@@ -161,6 +162,21 @@ export function groupKey({ query, identity, operations, withOld, withUnchanged, 
   const { relation, keyColumns, sql, values } = query;
   const shape = [relation.schema, relation.name, keyColumns, sql, values];
   return JSON.stringify([shape, identity.role ?? null, identity.key, operations, withOld, withUnchanged, route, gapOn]);
+}
+
+/**
+ * Returns why a subscriber that comes back begins again; null: it continues, or has not been here before.
+ * @param missed the messages after its last one; null: they are not kept
+ */
+export function findResetReason(
+  { lastEventId, snapshot }: ChangeRequest,
+  missed: readonly ChangeMessage[] | null,
+  server: string,
+): ChangeGapReason | null {
+  if (lastEventId === null) return null;
+  if (missed === null) return isIdOf(server, lastEventId) ? 'too-long-away' : 'other-instance';
+  // The rows of a snapshot follow a gap.
+  return snapshot === null ? null : (missed.findLast((message) => message.kind === 'gap')?.reason ?? null);
 }
 
 /**
