@@ -1,4 +1,4 @@
-import { Problem } from '@pgway/core';
+import { type Endpoint, Problem } from '@pgway/core';
 import { type ChangeCaller, type ChangeMessage, DatabaseError, type RowChange } from '@pgway/core/internal';
 import type { JoinRequest } from './bindings.ts';
 import { eventOf, toChangeData } from './change-payload.ts';
@@ -33,8 +33,13 @@ export class Channel {
   readonly joinRef: string | null;
   readonly #bindings: readonly NumberedBinding[];
   readonly #connection: ChannelConnection;
+  /** The token of the subscriptions. */
   #token: string | null;
+  /** The token of the latest message, which the next check tries again if the server could not use it. */
+  #newestToken: string | null;
   #identityKey: string | null = null;
+  /** The endpoints that the subscriptions were allowed by. */
+  #endpoints: readonly Endpoint[] | null = null;
   #subscriptions: readonly TableSubscription[] = [];
   /** Those of earlier identities that may have changes to deliver. */
   #retired: readonly TableSubscription[] = [];
@@ -51,6 +56,7 @@ export class Channel {
     this.joinRef = joinRef;
     this.#bindings = bindings;
     this.#token = token;
+    this.#newestToken = token;
     this.#connection = connection;
   }
 
@@ -78,22 +84,39 @@ export class Channel {
 
   /** Continues with another token, or ends for one that is refused. */
   async setToken(token: string | null): Promise<void> {
+    this.#newestToken = token;
     try {
       await this.#use(token);
       this.#token = token;
     } catch (error) {
-      // The credentials could not be checked now; the next check is the answer.
-      if (error instanceof Problem && error.status >= 500)
-        this.#sendSystem('error', toReason(error, this.#connection.services));
-      else this.#end(toReason(error, this.#connection.services));
+      this.#fail(error);
     }
   }
 
-  /** Ends when the token has expired or its session has ended, or when its caller has another identity now. */
-  check(): Promise<void> {
+  /**
+   * Ends when the token has expired or its session has ended, and when an endpoint that allowed a table is gone. Continues with the rows of
+   * the identity that its caller has now.
+   */
+  async check(): Promise<void> {
     for (const subscription of this.#retired) subscription.cancel();
     this.#retired = [];
-    return this.setToken(this.#token);
+    await this.setToken(this.#newestToken);
+    if (this.#isClosed || this.#newestToken === this.#token) return;
+    // The subscriptions are still those of the token before, which they must not outlast.
+    try {
+      const { identity } = await this.#connection.identify(this.#token);
+      if (identity.key !== this.#identityKey) this.#end('The credentials have changed');
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Ends, unless the credentials could not be checked now: the next check is the answer. */
+  #fail(error: unknown): void {
+    const reason = toReason(error, this.#connection.services);
+    if (this.#isClosed) return;
+    if (error instanceof Problem && error.status >= 500) this.#sendSystem('error', reason);
+    else this.#end(reason);
   }
 
   /** Ends the subscriptions, and tells the client nothing. */
@@ -107,34 +130,49 @@ export class Channel {
   async #use(token: string | null): Promise<void> {
     const { services } = this.#connection;
     const caller = await this.#connection.identify(token);
-    if (this.#isClosed || caller.identity.key === this.#identityKey) return;
+    const endpoints = services.endpoints();
+    const isSameCaller = caller.identity.key === this.#identityKey;
+    if (this.#isClosed || (isSameCaller && endpoints === this.#endpoints)) return;
     const plans =
       this.#bindings.length === 0
         ? []
-        : planSubscriptions(this.#bindings, {
-            caller,
-            tables: await services.tables.list(),
-            endpoints: services.endpoints(),
-          });
+        : planSubscriptions(this.#bindings, { caller, tables: await services.tables.list(), endpoints });
     if (plans.length + this.#connection.subscriptionsBeside(this) > maxSubscriptions)
       throw new Refusal(`The channels of the connection watch more than ${maxSubscriptions} tables`);
     const before = new Map(this.#subscriptions.map((each) => [each.plan.key, each]));
+    const isKept = (plan: PlannedSubscription): boolean => isSameCaller && isSameRequest(before.get(plan.key), plan);
+    const opened = await this.#openAll(
+      plans.filter((plan) => !isKept(plan)),
+      caller,
+      before,
+    );
+    if (this.#isClosed) return opened.forEach((subscription) => subscription.cancel());
+    this.#identityKey = caller.identity.key;
+    this.#endpoints = endpoints;
+    const kept = plans.filter(isKept).map(({ key }) => before.get(key)!);
+    const ended = this.#subscriptions.filter((each) => !kept.includes(each));
+    for (const each of ended) each.retire();
+    this.#retired = [...this.#retired, ...ended];
+    this.#subscriptions = [...kept, ...opened];
+    for (const each of opened) each.start();
+  }
+
+  /** Opens all subscriptions, or none: then the ones before continue. */
+  async #openAll(
+    plans: readonly PlannedSubscription[],
+    caller: ChangeCaller,
+    before: ReadonlyMap<string, TableSubscription>,
+  ): Promise<readonly TableSubscription[]> {
     const opening = plans.map((plan) => this.#open(plan, caller, before.get(plan.key) ?? null));
-    const opened = await Promise.allSettled(opening);
-    const next = opened.flatMap((result) =>
+    const results = await Promise.allSettled(opening);
+    const opened = results.flatMap((result) =>
       result.status === 'fulfilled' && result.value !== null ? [result.value] : [],
     );
-    const failed = opened.find((result) => result.status === 'rejected');
-    if (failed !== undefined || this.#isClosed) {
-      for (const subscription of next) subscription.cancel();
-      if (failed !== undefined) throw failed.reason;
-      return;
-    }
-    this.#identityKey = caller.identity.key;
-    const continued = new Set(next.map(({ plan }) => plan.key));
-    for (const each of this.#subscriptions) if (!continued.has(each.plan.key)) each.cancel();
-    this.#retired = [...this.#retired, ...this.#subscriptions];
-    this.#subscriptions = next;
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed === undefined) return opened;
+    for (const subscription of opened) subscription.cancel();
+    for (const subscription of before.values()) subscription.start();
+    throw failed.reason;
   }
 
   /** Returns null for a table of `*` that PostgreSQL refuses to the caller. */
@@ -213,6 +251,10 @@ export class Channel {
     const payload = { extension: 'postgres_changes', status, message, channel };
     this.#connection.send(this, 'system', JSON.stringify(payload));
   }
+}
+
+function isSameRequest(subscription: TableSubscription | undefined, { request }: PlannedSubscription): boolean {
+  return subscription !== undefined && JSON.stringify(subscription.plan.request) === JSON.stringify(request);
 }
 
 export const topicPrefix = 'realtime:';

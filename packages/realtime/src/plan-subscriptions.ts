@@ -55,7 +55,8 @@ function planBinding(binding: NumberedBinding, sources: Sources): readonly Plann
     (each) => (schema === '*' || each.schema === schema) && (table === '*' || each.name === table),
   );
   const plan = (each: PublishedTable): PlannedSubscription => {
-    const query = buildChangeQuery(each, { filters, select }, requireEndpoint(each, sources));
+    const endpoints = requireEndpoints(each, sources);
+    const query = buildChangeQuery(showTable(each, endpoints), { filters, select }, endpoints[0]);
     const request: PlannedSubscription['request'] = {
       query,
       operations: ['insert', 'update', 'delete'],
@@ -98,11 +99,26 @@ function merge(left: PlannedSubscription, right: PlannedSubscription): PlannedSu
   };
 }
 
-/** Changes are those of rows that the caller can also request: an endpoint decides who may. */
-function requireEndpoint(table: PublishedTable, { endpoints, caller }: Sources): Endpoint {
-  const found = endpoints.find((endpoint) => isSelectOf(endpoint, table) && caller.isPermitted(endpoint));
-  if (found === undefined) throw unavailable({ schema: table.schema, table: table.name });
-  return found;
+/** Changes are those of rows that the caller can also request: endpoints decide who may. */
+function requireEndpoints(table: PublishedTable, { endpoints, caller }: Sources): readonly [Endpoint, ...Endpoint[]] {
+  const [first, ...others] = endpoints.filter(
+    (endpoint) => isSelectOf(endpoint, table) && caller.isPermitted(endpoint),
+  );
+  if (first === undefined) throw unavailable({ schema: table.schema, table: table.name });
+  return [first, ...others];
+}
+
+/** Returns the table with the columns that the endpoints return: a hook may have removed some. */
+function showTable(table: PublishedTable, endpoints: readonly Endpoint[]): PublishedTable {
+  const shown = new Set(
+    endpoints.flatMap(({ result }) => (result.kind === 'objects' ? result.columns.map(({ name }) => name) : [])),
+  );
+  const hidden = table.key.find(({ name }) => !shown.has(name));
+  if (hidden !== undefined)
+    throw new Refusal(
+      `Changes of ${display(`${table.schema}.${table.name}`)} are not available: its endpoint does not return ${display(hidden.name)}, which identifies a row`,
+    );
+  return { ...table, columns: new Map([...table.columns].filter(([name]) => shown.has(name))) };
 }
 
 /** An endpoint that fills parameters from the caller may return fewer rows than the table has. */

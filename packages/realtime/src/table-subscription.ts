@@ -1,4 +1,5 @@
 import type { ChangeIdentity, ChangeListener, ChangeMessage, ChangeSubscription } from '@pgway/core/internal';
+import { maxWaitingCuts } from './limits.ts';
 import type { PlannedSubscription } from './plan-subscriptions.ts';
 import type { Services } from './services.ts';
 
@@ -8,7 +9,10 @@ export interface TableListener {
   ended: ChangeListener['ended'];
 }
 
-/** The changes of a table for one identity of a channel. */
+/**
+ * The changes of a table for one identity of a channel. It delivers nothing until it is started, as the other tables of the channel may be
+ * refused to the identity.
+ */
 export class TableSubscription {
   readonly plan: PlannedSubscription;
   readonly #listener: TableListener;
@@ -16,6 +20,9 @@ export class TableSubscription {
   readonly #before: TableSubscription | null;
   #subscription: ChangeSubscription | null = null;
   #isCancelled = false;
+  /** Messages after this id wait for a decision; null: none does. */
+  #heldAfter: string | null = '';
+  #held: ChangeMessage[] = [];
   /** The last id that is delivered; null: all are. */
   #last: string | null = null;
 
@@ -40,22 +47,44 @@ export class TableSubscription {
     if (this.#isCancelled) subscription.cancel();
   }
 
-  #receive(message: ChangeMessage): void {
-    if (this.#isCancelled) return;
-    // The changes up to this id are those of the identity before.
-    if (message.kind === 'begin') return this.#before?.endAfter(message.id);
-    if (this.#last !== null && message.id > this.#last) return this.cancel();
-    this.#listener.message(message, this.plan);
+  /** Delivers the messages that have waited, and the later ones. */
+  start(): void {
+    const held = this.#held;
+    this.#heldAfter = null;
+    this.#held = [];
+    for (const message of held) if (!this.#isCancelled) this.#listener.message(message, this.plan);
   }
 
-  /** Delivers the changes up to an id, and no later ones. */
-  endAfter(id: string): void {
-    this.#last = id;
-    if (this.#subscription !== null && this.#subscription.lastId >= id) this.cancel();
+  /** Delivers no message after the one that the next subscription has begun with. */
+  retire(): void {
+    if (this.#heldAfter === null) return this.cancel();
+    this.#last = this.#heldAfter;
+    this.#held = [];
+    if (this.#subscription !== null && this.#subscription.lastId >= this.#last) this.cancel();
   }
 
   cancel(): void {
     this.#isCancelled = true;
+    this.#held = [];
     this.#subscription?.cancel();
+  }
+
+  #receive(message: ChangeMessage): void {
+    if (this.#isCancelled) return;
+    // The changes up to this id are those of the identity before.
+    if (message.kind === 'begin') return this.#before?.holdAfter(message.id);
+    if (this.#last !== null && message.id > this.#last) return this.cancel();
+    if (this.#last === null && this.#heldAfter !== null && message.id > this.#heldAfter) return this.#hold(message);
+    this.#listener.message(message, this.plan);
+  }
+
+  /** Holds the messages after an id back until `start` or `retire`: the next subscription has begun with it. */
+  holdAfter(id: string): void {
+    this.#heldAfter = id;
+  }
+
+  #hold(message: ChangeMessage): void {
+    if (this.#held.length < maxWaitingCuts) this.#held.push(message);
+    else this.#held.splice(0, this.#held.length, { kind: 'gap', id: message.id, reason: 'too-many-changes' });
   }
 }

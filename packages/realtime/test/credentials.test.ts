@@ -1,13 +1,25 @@
-import { crudSource } from '@pgway/core';
-import { useGateway } from '@pgway/testing';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { crudSource, Problem } from '@pgway/core';
+import { useDatabase, useGateway } from '@pgway/testing';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { bearers, bind, openConnection, type OpenConnection } from './connection-support.ts';
+
+const reader = `reader_${randomBytes(4).toString('hex')}`;
+const server = useDatabase();
+// After the database with its privileges.
+afterAll(async () => void (await server.query(`drop role if exists ${reader}`)));
 
 const { scheme, gone } = bearers();
 const gateway = useGateway(
   `
   create table a (id int primary key, owner text);
   create table b (id int primary key, owner text);
+  create role ${reader};
+  alter table a enable row level security;
+  alter table b enable row level security;
+  create policy own on a to ${reader} using (owner = current_setting('request.jwt.claims')::jsonb ->> 'name');
+  create policy own on b to ${reader} using (owner = current_setting('request.jwt.claims')::jsonb ->> 'name');
+  grant select on a, b to ${reader};
   comment on table a is 'HTTP
 authorize';
   comment on table b is 'HTTP
@@ -18,7 +30,7 @@ authorize';
     routineSources: [crudSource()],
     commentsMode: 'parseAll',
     changes: { window: 0 },
-    authentication: { schemes: [scheme] },
+    authentication: { schemes: [scheme], databaseRole: { claim: 'database_role', anonymous: reader } },
   },
 );
 
@@ -54,5 +66,71 @@ describe('a check of the credentials', () => {
     send('two', 'phx_join', bind('a'));
     await expect.poll(() => messages.at(-1)).toBe('room phx_close {}');
     expect(messages.at(-2)).toBe(refused);
+  });
+});
+
+describe('a token that the server cannot use yet', () => {
+  /** Joins as ada with two tables, and sends the token of bob while the changes of `b` cannot be read. */
+  async function withPendingToken(): Promise<OpenConnection & { readonly repair: () => void }> {
+    let isBroken = false;
+    const opened = await openConnection(gateway.gateway, 'ada', (services) => ({
+      ...services,
+      feed: () => {
+        const feed = services.feed();
+        return {
+          subscribe: async (request, listener) => {
+            if (isBroken && request.query.relation.name === 'b') throw new Problem('changes-unavailable');
+            return feed.subscribe(request, listener);
+          },
+          watchTables: (listener) => feed.watchTables(listener),
+          statistics: () => feed.statistics(),
+          close: () => feed.close(),
+        };
+      },
+    }));
+    await joined(opened, 'room', 'a', 'b');
+    isBroken = true;
+    opened.messages.length = 0;
+    opened.send('room', 'access_token', { access_token: 'bob' });
+    await expect
+      .poll(() => opened.messages)
+      .toEqual([
+        'room system {"extension":"postgres_changes","status":"error","message":"Changes of rows cannot be read now","channel":"room"}',
+      ]);
+    opened.messages.length = 0;
+    return { ...opened, repair: () => (isBroken = false) };
+  }
+
+  const owners = (messages: readonly string[]): readonly unknown[] =>
+    messages
+      .map((message) => /"table":"(?<table>.)".*"owner":"(?<owner>\w+)"/.exec(message)?.slice(1).join(' ') ?? message)
+      .toSorted();
+
+  test('leaves the subscriptions as they are, and is used by the next check', async () => {
+    const { connection, messages, send, repair } = await withPendingToken();
+    await gateway.database.query(
+      `insert into a values (1, 'ada'), (2, 'bob'); insert into b values (1, 'ada'), (2, 'bob')`,
+    );
+    await expect.poll(() => owners(messages)).toEqual(['a ada', 'b ada']);
+    messages.length = 0;
+    repair();
+    connection.check();
+    // The reply follows the check.
+    send('room', 'presence', {});
+    await expect.poll(() => messages.at(-1)).toContain('presence is not available');
+    messages.length = 0;
+    await gateway.database.query(
+      `insert into a values (3, 'ada'), (4, 'bob'); insert into b values (3, 'ada'), (4, 'bob')`,
+    );
+    await expect.poll(() => owners(messages)).toEqual(['a bob', 'b bob']);
+    await gateway.database.query(`delete from a; delete from b`);
+  });
+
+  test('does not prolong the token before', async () => {
+    const { connection, messages } = await withPendingToken();
+    gone.add('ada');
+    connection.check();
+    await expect.poll(() => messages.at(-1)).toBe('room phx_close {}');
+    expect(messages.at(-2)).toContain('The credentials have changed');
   });
 });
