@@ -79,12 +79,10 @@ test('a subscriber that joins while the last one leaves keeps the group', async 
   first.subscription.cancel();
   const second = await joining;
   const { cuts } = engine.statistics();
-  await expect.poll(() => engine.statistics().cuts, { timeout: 5_000 }).toBeGreaterThan(cuts);
+  await expect.poll(() => engine.statistics().cuts).toBeGreaterThan(cuts);
 
   await database.query(`insert into film values (1, 'One')`);
-  await expect
-    .poll(() => asLines(second.messages), { timeout: 5_000 })
-    .toEqual(['begin', 'insert {"id":1,"title":"One"}']);
+  await expect.poll(() => asLines(second.messages)).toEqual(['begin', 'insert {"id":1,"title":"One"}']);
 });
 
 test('a slow lookup does not hold up other subscribers', async () => {
@@ -97,12 +95,12 @@ test('a slow lookup does not hold up other subscribers', async () => {
   await database.query(`insert into film values (1, 'One')`);
   await expect.poll(() => asLines(fast.messages)).toEqual(['begin', 'insert {"id":1,"title":"One"}']);
   await database.query(`insert into film values (2, 'Two')`);
-  await expect.poll(() => asLines(fast.messages)[2], { timeout: 5_000 }).toBe('insert {"id":2,"title":"Two"}');
+  await expect.poll(() => asLines(fast.messages)[2]).toBe('insert {"id":2,"title":"Two"}');
   expect(asLines(slow.messages)).toEqual(['begin']);
   await client.query('select pg_advisory_unlock(4712)');
 
   await expect
-    .poll(() => asLines(slow.messages), { timeout: 5_000 })
+    .poll(() => asLines(slow.messages))
     .toEqual(['begin', 'insert {"id":1,"title":"One"}', 'gap lookup-timeout']);
 });
 

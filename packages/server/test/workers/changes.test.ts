@@ -179,7 +179,7 @@ describe('the changes of a server with workers', () => {
     worker.hold('primary');
     while (worker.primary.tell('noise', null, 1024 * 1024));
     await database.query(`insert into film values (1, 'One')`);
-    await expect.poll(() => engine.statistics(), { timeout: 5_000 }).toMatchObject({ groups: 0 });
+    await expect.poll(() => engine.statistics()).toMatchObject({ groups: 0 });
     await database.query('alter table film rename column title to name');
     worker.release('primary');
     await expect.poll(() => ends).toEqual(['closing']);
