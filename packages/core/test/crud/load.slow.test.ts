@@ -174,7 +174,7 @@ test('requests succeed during a refresh', async () => {
   await gateway.close();
 });
 
-test('two thousand tables and as many views are read by one statement', async () => {
+test('two thousand tables and as many views are read by three statements', async () => {
   const gateway = await startGateway(
     `do $$ begin for i in 1..2000 loop
        execute format('create table t%s (id int primary key, name text not null, price numeric default 1, made timestamptz, tags text[])', i);
@@ -206,6 +206,7 @@ test('two thousand tables and as many views are read by one statement', async ()
   const routines = await crudSource().read(counting, {});
   await database.close();
   expect(routines.length).toBe(2000 * 11 + 2000 * 11);
-  expect(statements).toBe(1);
+  // Tables, foreign keys, and the columns that views show.
+  expect(statements).toBe(3);
   await gateway.close();
 });
