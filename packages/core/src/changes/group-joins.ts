@@ -10,7 +10,7 @@ import { type Join, OpenJoins } from './open-joins.ts';
 import { RowCollector } from './row-collector.ts';
 import { unavailable } from './unavailable.ts';
 
-/** What begins at a cut. */
+/** Subscriptions and gaps whose rows are read at the next cut. */
 export interface JoinBatch {
   readonly joins: readonly Join[];
   /** Groups that begin again after a gap. */

@@ -8,7 +8,7 @@ import type { ChangedKey } from './key-changes.ts';
 import { type Lookup, lookupValues, runLookups } from './lookup.ts';
 import { type CollectedRow, RowCollector } from './row-collector.ts';
 
-/** What a lookup needs besides its group. */
+/** The services and limits that lookups of all groups share. */
 export interface LookupContext {
   readonly runner: Runner;
   readonly statements: StatementCache;

@@ -13,7 +13,7 @@ export interface ChangesObstacle {
   readonly message: string;
 }
 
-/** What the process already has. */
+/** The slot and connection that the process already uses. */
 export interface ReaderUse {
   /** Whether the log is read: then its slot and connection are among the used ones. */
   readonly isReading: boolean;
