@@ -82,7 +82,7 @@ test.each([
 test.each([
   ['cache', 4, []],
   ['tables', 8, []],
-  ['related', 3, ['--only=related-10']],
+  ['related', 4, ['--only=related-10']],
   ['batch', 4, ['--only=scalar']],
   ['keys', 2, []],
   ['mcp', 2, ['--only=rows-10']],

@@ -113,7 +113,11 @@ test('the changes of a slow lookup precede the gap of a lost connection', async 
   await client.query('select pg_advisory_lock(4711)');
   await database.query(`insert into film values (1, 'One')`);
   await expect
-    .poll(() => database.query(`select from pg_locks where locktype = 'advisory' and not granted`))
+    .poll(() =>
+      database.query(`
+        select from pg_locks join pg_database on pg_database.oid = database
+        where locktype = 'advisory' and not granted and datname = current_database()`),
+    )
     .toHaveLength(1);
   await database.query(`
     select pg_terminate_backend(active_pid) from pg_replication_slots where database = current_database()`);

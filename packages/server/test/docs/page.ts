@@ -77,7 +77,7 @@ class PageReader {
   }
 
   #readLine(text: string): void {
-    const fence = /^(`{3,})([^\s`]*)$/.exec(text);
+    const fence = /^(`{3,})([^`]*)$/.exec(text);
     const comment = /^<!-- (sql|js|config)\b/.exec(text);
     const setUp = /^<!-- (library|idempotency) -->$/.exec(text)?.[1] as 'library' | 'idempotency' | undefined;
     const file = /^<!-- file (\S+)(?: from (\S+))? -->$/.exec(text);
