@@ -191,23 +191,44 @@ function showFiles(root: string, files: readonly string[]): string {
   return `# Files of the repository\n\nThe files and folders that pages refer to.\n\n${sections.join('\n\n')}\n`;
 }
 
-/** Lists the guide in the order of the README, which links to its pages by task. */
+/** The guide has the groups and the order of the list of documents in the README. */
 function sidebar(pages: readonly SitePage[], readme: SitePage): readonly SidebarGroup[] {
-  const list = readme.lines.slice(Math.max(0, readme.lines.indexOf('## Documentation')));
-  const order = [...list.join('\n').matchAll(linkPattern)].map(([, target]) => target!.split('#', 1)[0]!);
-  const position = ({ file }: SitePage): number => (order.includes(file) ? order.indexOf(file) : order.length);
-  const group = (text: string, prefix: string, collapsed: boolean): SidebarGroup => ({
+  const documents = listDocuments(readme.lines);
+  const group = (text: string, collapsed: boolean, shown: readonly SitePage[]): SidebarGroup => ({
     text,
     collapsed,
-    items: pages
-      .filter(({ route }) => route.startsWith(prefix))
-      .toSorted((left, right) => position(left) - position(right))
-      .map(({ title, route }) => ({ text: title, link: `/${route}` })),
+    items: shown.map(({ title, route }) => ({ text: title, link: `/${route}` })),
   });
+  const under = (prefix: string): readonly SitePage[] => pages.filter(({ route }) => route.startsWith(prefix));
+  const groups = [...documents].flatMap(([text, files]) => {
+    const shown = files.flatMap((file) => under('guide/').filter((page) => page.file === file));
+    return shown.length === 0 ? [] : [group(text, false, shown)];
+  });
+  const listed = new Set([...documents.values()].flat());
+  const others = under('guide/').filter(({ file }) => !listed.has(file));
   return [
-    group('Guide', 'guide/', false),
-    group('Reference', 'reference/', false),
-    group('Project', 'project/', true),
-    group('Decisions', 'decisions/', true),
+    ...groups,
+    ...(others.length === 0 ? [] : [group('More', false, others)]),
+    group('Reference', false, under('reference/')),
+    group('Project', true, under('project/')),
+    group('Decisions', true, under('decisions/')),
   ];
+}
+
+/** Returns the pages that each heading of the list of documents links to, each page where it is linked first. */
+function listDocuments(lines: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const documents = new Map<string, string[]>();
+  const seen = new Set<string>();
+  let files: string[] = [];
+  for (const line of lines.slice(Math.max(0, lines.indexOf('## Documentation')))) {
+    const heading = /^### (.+)$/.exec(line)?.[1];
+    if (heading !== undefined) documents.set(heading, (files = []));
+    for (const [, target] of line.matchAll(linkPattern)) {
+      const file = target!.split('#', 1)[0]!;
+      if (seen.has(file)) continue;
+      seen.add(file);
+      files.push(file);
+    }
+  }
+  return documents;
 }
