@@ -68,7 +68,7 @@ const readOnlyTransaction = '25006';
 function findReadOnlyHint(error: unknown, call: ExecutableCall | null): string | null {
   if (call?.isReadOnly !== true || !(error instanceof DatabaseError)) return null;
   if (error.diagnostics.code !== readOnlyTransaction) return null;
-  return 'The SQL file names only functions that are stable or immutable, so that its transaction is read-only. Declare the function that writes as volatile.';
+  return 'The SQL file only reads, by its text and by those of the functions, views and policies that it uses, so that its transaction is read-only. Declare the function that writes as volatile.';
 }
 
 /** Returns which role lacks which privilege, during development; null for other errors. */

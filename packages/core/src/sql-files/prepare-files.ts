@@ -12,7 +12,8 @@ import { tokenName } from './scan.ts';
 import { type ParsedFile, type ParsedStatement, placeInFile } from './parse-file.ts';
 import { resolveResult, type StatementRows, statementRows } from './results.ts';
 import { isQuery, mainWord, methodByWord } from './statement-rules.ts';
-import { typesByOidSql, volatileNamesSql } from './types-by-oid.sql.ts';
+import { typesByOidSql } from './types-by-oid.sql.ts';
+import { readWritingNames, type WritingNames } from './writing-names.ts';
 
 /** A file that is an endpoint, or has faults. */
 export interface NamedFile {
@@ -43,12 +44,12 @@ export async function prepareFiles(database: Database, files: readonly NamedFile
   if (files.length === 0) return [];
   const described = await Promise.all(files.map((file) => describeFile(database, file)));
   const columns = described.flatMap(({ statements }) => statements.flatMap((statement) => statement.columns));
-  const [types, volatileNames, isNotNull] = await Promise.all([
+  const [types, writingNames, isNotNull] = await Promise.all([
     readTypes(database, described),
-    readVolatileNames(database, files),
+    readWritingNames(database, listNames(files)),
     readNotNullColumns(database, columns),
   ]);
-  return mapInSlices(described, (file) => toPreparedFile(file, { types, volatileNames, isNotNull }));
+  return mapInSlices(described, (file) => toPreparedFile(file, { types, writingNames, isNotNull }));
 }
 
 async function describeFile(database: Database, file: NamedFile): Promise<DescribedFile> {
@@ -105,24 +106,24 @@ async function readTypes(database: Database, files: readonly DescribedFile[]): P
   );
 }
 
-async function readVolatileNames(database: Database, files: readonly NamedFile[]): Promise<ReadonlySet<string>> {
-  const words = new Set<string>();
+/** Returns all names in the statements. */
+function listNames(files: readonly NamedFile[]): ReadonlySet<string> {
+  const names = new Set<string>();
   for (const { parsed } of files)
-    for (const { source } of parsed.statements) for (const token of source.tokens) words.add(tokenName(token));
-  const rows = await queryCatalog(database, volatileNamesSql, [JSON.stringify([...words])]);
-  return new Set(rows.map(([name]) => name!));
+    for (const { source } of parsed.statements) for (const token of source.tokens) names.add(tokenName(token));
+  return names;
 }
 
 /** What the catalog says of the statements of all files. */
 interface CatalogFacts {
   readonly types: TypeLookup;
-  readonly volatileNames: ReadonlySet<string>;
+  readonly writingNames: WritingNames;
   readonly isNotNull: NotNullTest;
 }
 
 function toPreparedFile(
   { file, statements, faults }: DescribedFile,
-  { types, volatileNames, isNotNull }: CatalogFacts,
+  { types, writingNames, isNotNull }: CatalogFacts,
 ): PreparedFile {
   const { path, name, folder, parsed } = file;
   const inputs = faults.length > 0 ? [] : resolveParameters(parsed, statements, types);
@@ -133,7 +134,7 @@ function toPreparedFile(
   const own = inputs.flatMap((input) => ('message' in input ? [input] : []));
   const result = faults.length > 0 ? { result: nothing, faults: [] } : resolveResult(file.name, parsed, rows);
   const all = [...faults, ...own, ...result.faults];
-  const reads = parsed.statements.every((statement) => onlyReads(statement, volatileNames));
+  const reads = parsed.statements.every((statement) => onlyReads(statement, writingNames));
   return {
     file,
     rows,
@@ -160,12 +161,12 @@ function toPreparedFile(
 
 const nothing: RoutineResult = { kind: 'void', set: false, columns: [], named: false, display: 'void' };
 
-/** Whether the statement and the functions and views that it names change nothing. */
-function onlyReads(statement: ParsedStatement, volatileNames: ReadonlySet<string>): boolean {
+/** Whether the statement and all that it names change nothing. */
+function onlyReads(statement: ParsedStatement, writingNames: WritingNames): boolean {
   const { tokens } = statement.source;
   // A name in `U&"…"` is written with escapes.
   if (!isQuery(statement.source) || tokens.some(({ text }) => /^".*\\/.test(text))) return false;
-  return !tokens.some((token) => volatileNames.has(tokenName(token)));
+  return !tokens.some((token) => writingNames.has(tokenName(token)));
 }
 
 function defaultMethod({ statements }: ParsedFile, reads: boolean): DefaultRoute['method'] {

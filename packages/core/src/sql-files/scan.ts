@@ -197,7 +197,8 @@ class Scanner {
     const start = this.#position;
     const next = this.#text[start + 1];
     if (next === "'" && this.#match(escapedLiteral) !== null) return this.#addToken("'", start);
-    const text = this.#match(word)!.toLowerCase();
+    // PostgreSQL folds only these letters where characters have several bytes.
+    const text = this.#match(word)!.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
     this.#addToken(text, start);
     const before = this.#current!.tokens.at(-2)?.text;
     if (text === 'atomic' && before === 'begin') this.#atomic++;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createGateway, sqlFilesSource } from '@pgway/core';
 import { freshDatabase } from '@pgway/testing';
 import { Client } from 'pg';
@@ -11,7 +12,8 @@ const sql = `
   create table log (message text);
   create function write_log(message text) returns text language sql as 'insert into log values ($1) returning message';
   create function "Write Log"(message text) returns text language sql as 'insert into log values ($1) returning message';
-  create function peek() returns text language sql stable as $$ select write_log('peeked') $$;
+  create function peek() returns text language plpgsql stable as
+    $$ declare found text; begin execute replace('select write-log(''peeked'')', '-', '_') into found; return found; end $$;
   create function is_read_only() returns text language sql stable as $$ select current_setting('transaction_read_only') $$;
 `;
 const sqlFiles = {
@@ -32,7 +34,7 @@ const refused = {
   title: 'cannot execute INSERT in a read-only transaction',
   status: 500,
   code: '25006',
-  hint: 'The SQL file names only functions that are stable or immutable, so that its transaction is read-only. Declare the function that writes as volatile.',
+  hint: 'The SQL file only reads, by its text and by those of the functions, views and policies that it uses, so that its transaction is read-only. Declare the function that writes as volatile.',
 };
 
 async function answer(files: FilesGateway, ...sending: Parameters<FilesGateway['send']>): Promise<string> {
@@ -132,4 +134,114 @@ test('a transaction of the host can write after the call', async () => {
   );
   await client.query('commit');
   expect(await files.database.query('select * from log')).toEqual([{ message: 'g' }]);
+});
+
+describe('what a file reaches decides its default method and its transaction', () => {
+  const mode = `1 as one, current_setting('transaction_read_only') as mode`;
+  const objects = `
+    create table log (message text);
+    create table plain (id int);
+    create sequence numbers;
+    create table guarded (id int);
+    create table checked (id int);
+    create table "Parent" (id int);
+    insert into plain values (1); insert into guarded values (1); insert into checked values (1); insert into "Parent" values (1);
+    create function note(id int) returns boolean language plpgsql as $$ begin insert into log values (id); return true; end $$;
+    create function allows(id int) returns boolean language sql as $$ select exists (select from plain p where p.id = allows.id) $$;
+    create function sees(id int) returns boolean language plpgsql stable as $$ begin return exists (select from guarded); end $$;
+    do $do$ begin
+      execute 'create function standard_body(id int default 1) returns boolean ' || case when current_setting('server_version_num')::int < 140000
+        then 'language sql as ''select note(id)''' else 'begin atomic select note(id); end' end;
+    end $do$;
+    create function "Ändern"() returns text language sql as $$ insert into log values ('a') returning message $$;
+    create function name_of_the_longest_length_that_a_function_can_have_in_postgres() returns text language sql
+      as $$ insert into log values ('l') returning message $$;
+    create function runs() returns int language plpgsql as $$ begin execute 'select ' || 1; return 1; end $$;
+    create function locks() returns int language sql as $$ select id from plain for no key update $$;
+    create function draws() returns bigint language sql stable as $$ select nextval('numbers') $$;
+    create function add_one(total int, id int) returns int language plpgsql as $$ begin perform note(id); return total + id; end $$;
+    create aggregate noted_sum(int) (sfunc = add_one, stype = int, initcond = '0');
+    create domain noted as int check (note(value));
+    alter table guarded enable row level security;
+    create policy only_noted on guarded for select using (note(id));
+    alter table checked enable row level security;
+    create policy only_allowed on checked using (allows(id));
+    create policy writers on checked for insert with check (note(id));
+    alter table "Parent" enable row level security;
+    create policy with_child on "Parent" using (exists (select from guarded g where g.id = "Parent".id));
+    create view guarded_view as select id from guarded;
+    create view plain_view as select id, clock_timestamp() as at from plain;
+    create view writing_view as select note(id) from plain;
+  `;
+  const queries: Readonly<Record<string, [method: 'GET' | 'POST', query: string]>> = {
+    'policy that writes': ['POST', `select ${mode} from guarded`],
+    'policy of a view': ['POST', `select ${mode} from guarded_view`],
+    'policy of another policy': ['POST', `select ${mode} from "Parent"`],
+    'policy that a stable function reaches': ['POST', `select ${mode}, sees(1)`],
+    'policy with a volatile function that only reads, and one for writes': ['GET', `select ${mode} from checked`],
+    'volatile function that only reads': ['GET', `select ${mode}, allows(1)`],
+    'harmless functions of PostgreSQL': [
+      'GET',
+      `select ${mode}, random(), clock_timestamp(), gen_random_uuid(), pg_relation_size('plain') from plain tablesample system (100)`,
+    ],
+    'view with a harmless function': ['GET', `select ${mode}, at from plain_view`],
+    'view that writes': ['POST', `select ${mode} from writing_view`],
+    'body in standard SQL': ['POST', `select ${mode}, standard_body()`],
+    'letters beyond ASCII': ['POST', `select ${mode}, Ändern()`],
+    'name that PostgreSQL cuts': [
+      'POST',
+      `select ${mode}, name_of_the_longest_length_that_a_function_can_have_in_postgres_itself()`,
+    ],
+    'dynamic statement': ['POST', `select ${mode}, runs()`],
+    'row locks': ['POST', `select ${mode}, locks()`],
+    'sequence in a stable function': ['POST', `select ${mode}, draws()`],
+    aggregate: ['POST', `select ${mode}, noted_sum(id) from plain`],
+    'check of a domain': ['POST', `select ${mode}, 1::noted`],
+    setting: ['POST', `select ${mode}, set_config('my.a', 'b', true)`],
+  };
+  const paths = new Map(Object.keys(queries).map((name, index) => [name, `/api/query-${index}`]));
+  const files = useFiles(
+    objects,
+    Object.fromEntries(
+      Object.values(queries).map(([, query], index) => [`query_${index}.sql`, `-- HTTP\n-- single\n${query}`]),
+    ),
+  );
+
+  test.each(Object.entries(queries))('%s: %s', async (name, [method]) => {
+    const { status, body } = await files.current().send(`${method} ${paths.get(name)!}`);
+    expect([status, JSON.parse(body)]).toMatchObject([200, { mode: method === 'GET' ? 'on' : 'off' }]);
+  });
+
+  test('an operator that writes can be anywhere', async () => {
+    await files.current().database.query(`
+      create function note_both(a int, b int) returns boolean language sql as $$ select note(a) and note(b) $$;
+      create operator +&+ (function = note_both, leftarg = int, rightarg = int)`);
+    await files.current().gateway.refresh();
+    expect((await files.current().send(`POST ${paths.get('volatile function that only reads')!}`)).body).toContain(
+      '"mode":"off"',
+    );
+  });
+});
+
+test('a policy that writes can do so for the role of the call', async () => {
+  const role = `auditor_${randomBytes(6).toString('hex')}`;
+  const files = await startWithFiles(
+    `create role ${role};
+     create table log (message text);
+     create table film (title text);
+     insert into film values ('Alien');
+     create function audited(title text) returns boolean language plpgsql security definer as
+       $$ begin insert into log values (title); return true; end $$;
+     alter table film enable row level security;
+     create policy audit on film for select using (audited(title));
+     grant select on film to ${role}`,
+    { 'films.sql': '-- HTTP GET\nselect title from film' },
+    { gateway: { authentication: { schemes: [roleByHeader], databaseRole: { claim: 'db_role' } } } },
+  );
+  onTestFinished(async () => {
+    await files.database.query(`drop owned by ${role}; drop role ${role}`);
+    await files.close();
+  });
+  expect(await answer(files, 'GET /api/films', { headers: { 'x-role': role } })).toBe('200 ["Alien"]');
+  expect(await files.database.query('select * from log')).toEqual([{ message: 'Alien' }]);
 });
