@@ -49,6 +49,7 @@ const plan: readonly Part[] = [
     seconds: 80,
   },
   { name: 'streams', args: [], quick: ['--quick'], seconds: 90 },
+  { name: 'changes', args: ['--seconds=5'], quick: ['--quick'], seconds: 180 },
 ];
 const openBenchmarks = ['', 'latency'];
 

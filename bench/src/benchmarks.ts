@@ -1,5 +1,7 @@
 import { allBenchUsage, benchAll } from './bench-all.ts';
 import { type BenchContext, benchSuite } from './bench-suite.ts';
+import { benchChanges } from './changes/bench-changes.ts';
+import { changesBenchUsage, readChangesBenchOptions } from './changes/options.ts';
 import { benchGrowth } from './growth/bench-growth.ts';
 import { growthBenchUsage, readGrowthBenchOptions } from './growth/options.ts';
 import { benchLatency } from './latency/bench-latency.ts';
@@ -88,6 +90,14 @@ export const benchmarks: ReadonlyMap<string, Benchmark> = new Map<string, Benchm
       usage: streamsBenchUsage,
       summary: 'event streams',
       run: async (args, context) => [await benchStreams(readStreamsBenchOptions(args), context)],
+    },
+  ],
+  [
+    'changes',
+    {
+      usage: changesBenchUsage,
+      summary: 'streams of row changes with row level security',
+      run: async (args, context) => [await benchChanges(readChangesBenchOptions(args), context)],
     },
   ],
   [

@@ -48,6 +48,15 @@ export function parentOf(pid: number): number | null {
   return readProcesses().get(pid)?.parent ?? null;
 }
 
+/** Returns the microseconds of CPU of the first thread of a process; null where the system has no `/proc`. */
+export function mainThreadCpu(pid: number): number | null {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')).cpu;
+  } catch {
+    return null;
+  }
+}
+
 /** Reads a line of `/proc/PID/stat`. */
 export function parseStat(stat: string): ProcessUsage {
   // The fields after the name, which may have spaces: the state is the first of them. User and system time are the 12th and 13th, those of

@@ -65,6 +65,7 @@ test(
 test.each([
   ['latency', /^\| mix: writes: pgway +\|/m],
   ['growth', /^\| 1,000 +\|/m],
+  ['changes', /^\| 60 identities of ten tenants, routed, 200\/s +\|/m],
 ])(
   '%s',
   async (name, row) => {
