@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createGateway, sqlFilesSource } from '@pgway/core';
-import { freshDatabase } from '@pgway/testing';
+import { freshDatabase, pgbouncerVersion, startPgBouncer } from '@pgway/testing';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { roleByHeader } from '../auth/role-by-header.ts';
@@ -244,4 +244,48 @@ test('a policy that writes can do so for the role of the call', async () => {
   });
   expect(await answer(files, 'GET /api/films', { headers: { 'x-role': role } })).toBe('200 ["Alien"]');
   expect(await files.database.query('select * from log')).toEqual([{ message: 'Alien' }]);
+});
+
+const version = await pgbouncerVersion();
+test.skipIf(version === null)('calls share the one connection of a pooler in transaction mode', async () => {
+  const database = await freshDatabase(sql);
+  const pooler = await startPgBouncer(database.connectionString, { mode: 'transaction', size: 1 });
+  const folder = await createFolder({
+    ...sqlFiles,
+    'added.sql': `-- HTTP\n-- result added\ninsert into log values (:text) returning message;\n-- result state\nselect :text, current_setting('transaction_read_only');`,
+  });
+  const gateway = await createGateway({
+    connectionString: pooler.connectionString,
+    pooler: 'transaction',
+    // Only PgBouncer 1.21 and later keeps the names of statements apart.
+    preparedStatements: !version!.startsWith('1.1'),
+    routineSources: [sqlFilesSource({ files: '*.sql', folder })],
+    observer: () => undefined,
+  });
+  onTestFinished(async () => {
+    await gateway.close();
+    await pooler.stop();
+    await database.drop();
+  });
+  const send = async (method: string, path: string, text?: string): Promise<string> => {
+    const sent =
+      text === undefined ? {} : { body: JSON.stringify({ text }), headers: { 'content-type': 'application/json' } };
+    const response = await gateway.fetch(new Request(`http://gateway/api/${path}`, { method, ...sent }));
+    return `${response!.status} ${await response!.text()}`;
+  };
+  const rounds = Array.from({ length: 20 }, (_, index) => [
+    send('GET', 'mode'),
+    send('POST', 'write', `${index}`),
+    send('POST', 'added', `${index}`),
+    send('GET', 'both'),
+  ]);
+  for (const [index, answers] of (await Promise.all(rounds.map((round) => Promise.all(round)))).entries())
+    expect(answers).toEqual([
+      '200 ["on"]',
+      `200 [{"writeLog":"${index}","currentSetting":"off"}]`,
+      `200 {"added":["${index}"],"state":[{"column1" : "${index}", "currentSetting" : "off"}]}`,
+      '200 {"result1":[1],"result2":["on"]}',
+    ]);
+  expect(await send('GET', 'peek')).toContain('25006');
+  expect(await send('POST', 'write', 'after')).toBe('200 [{"writeLog":"after","currentSetting":"off"}]');
 });

@@ -30,6 +30,7 @@ const fingerprintSql = `
         select from pg_catalog.pg_class c
         where c.reltype operator(pg_catalog.=) any (array[t.oid, t.typelem]) and c.relpersistence operator(pg_catalog.=) 't'
       )
+    union all select xmin from pg_catalog.pg_policy
     union all select xmin from pg_catalog.pg_enum
     union all select xmin from pg_catalog.pg_namespace where nspname operator(pg_catalog.!~) '^pg_'
     union all select xmin from pg_catalog.pg_description where objoid operator(pg_catalog.>=) 16384

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isRunning, untilNone, useDatabase } from '@pgway/testing';
 import { build as bundle } from 'rolldown';
@@ -244,18 +244,40 @@ describe('two workers', () => {
     }
   });
 
-  test('--watch reloads the endpoints of all workers, and says so once', async () => {
-    const server = await serve({}, '--watch');
+  test('--watch reloads the endpoints of all workers, also those of SQL files, and says so once', async () => {
+    const server = await serve({ sqlFiles: 'api/*.sql' }, '--watch');
     await database.query("create function fresh() returns int language sql stable as 'select 1'");
     await database.query("comment on function fresh is 'HTTP'");
     onTestFinished(() => database.query('drop function fresh()').then(() => undefined));
-    const statuses = async (): Promise<ReadonlySet<number>> =>
-      new Set((await Promise.all(Array.from({ length: 4 }, () => server.send('GET /api/fresh')))).map((a) => a.status));
-    await expect.poll(statuses).toEqual(new Set([200]));
+    const answers = async (line: string): Promise<ReadonlySet<string>> => {
+      const all = await Promise.all(Array.from({ length: 4 }, () => server.send(line)));
+      return new Set(all.map(({ status, body }) => `${status} ${body}`));
+    };
+    await expect.poll(() => answers('GET /api/fresh')).toEqual(new Set(['200 1']));
+    const file = join(server.folder, 'api/saved.sql');
+    await mkdir(dirname(file));
+    for (const number of [1, 2]) {
+      await writeFile(file, `-- HTTP\nselect ${number} as n, current_setting('transaction_read_only') as mode`);
+      await expect.poll(() => answers('GET /api/saved')).toEqual(new Set([`200 [{"n":${number},"mode":"on"}]`]));
+    }
+    await writeFile(file, '-- HTTP\nselect titel from film');
+    await server.logged('changed file api/saved.sql');
+    await expect
+      .poll(() => answers('GET /api/saved').then((all) => [...all].map((text) => text.slice(0, 3))))
+      .toEqual(['404']);
     server.program.child.kill('SIGTERM');
     expect(await server.program.ended).toBe(0);
-    const added = server.lines().filter(({ msg }) => String(msg).startsWith('added GET /api/fresh'));
-    expect(added).toHaveLength(1);
+    const changes = server.lines().filter(({ msg }) => /^(?:added|changed|removed) /.test(String(msg)));
+    expect(changes.map(({ msg }) => msg)).toEqual([
+      'added GET /api/fresh (public.fresh())',
+      'added file api/saved.sql',
+      'added GET /api/saved (api/saved.sql)',
+      'changed file api/saved.sql',
+      'changed file api/saved.sql',
+      'removed GET /api/saved (api/saved.sql)',
+    ]);
+    const fault = server.lines().filter(({ msg }) => String(msg).includes('relation "film" does not exist'));
+    expect(fault).toHaveLength(1);
   });
 
   test('share a log file, whose lines are complete', async () => {
