@@ -73,7 +73,8 @@ describe('one connection shows nothing of the request before', () => {
     while (
       (
         await gateway.database.query(
-          `select from pg_stat_activity where query like '%timed_and_left%' and state = 'active' and pid <> pg_backend_pid()`,
+          `select from pg_stat_activity where datname = current_database() and query like '%timed_and_left%' and state = 'active'
+             and pid <> pg_backend_pid()`,
         )
       ).length === 0
     );

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import { createSessionOpener } from '../../src/postgres/session-opener.ts';
 import { Pool, type PoolOptions } from '../../src/postgres/pool.ts';
-import { ask, backendOf, errorOf, named, open, rowsOf, skipTime, startProxy, until } from './support.ts';
+import { ask, backendOf, countSessions, errorOf, named, open, rowsOf, skipTime, startProxy, until } from './support.ts';
 
 const db = useDatabase();
 
@@ -27,19 +27,15 @@ function poolOf(name: string, options: Partial<PoolOptions> = {}): Pool {
   return pool;
 }
 
-async function connections(name: string): Promise<number> {
-  return (await db.query('select from pg_stat_activity where application_name = $1', [name])).length;
-}
-
 test('no connection before the first call, and no more than the size', async () => {
   const pool = poolOf('size', { shareConnections: false });
-  expect(await connections('size')).toBe(0);
+  expect(await countSessions(db, 'size')).toBe(0);
   const lock = await holdLock(db.connectionString, 1);
   const asked = Array.from({ length: 8 }, () => pool.query('select pg_advisory_xact_lock(1)'));
   await until('two run', async () => (await lock.waiting()) === 2);
   await lock.release();
   await Promise.all(asked);
-  expect(await connections('size')).toBe(2);
+  expect(await countSessions(db, 'size')).toBe(2);
 });
 
 test('a full queue fails calls at once, but after run has returned', async () => {
@@ -71,7 +67,7 @@ test('unused connections are closed without affecting calls', async () => {
   const pool = poolOf('idle', { size: 1, idleTimeoutMs: 1 });
   const echo = named('select $1::text');
   await pool.query('select 1');
-  await until('it is closed', async () => (await connections('idle')) === 0);
+  await until('it is closed', async () => (await countSessions(db, 'idle')) === 0);
   // Timeouts are checked every 100 ms: calls arrive before, during and after a check.
   const end = performance.now() + 700;
   for (let n = 0; performance.now() < end; n++) {
@@ -107,7 +103,7 @@ test('close waits for running and queued calls, leaves no connection, and fails 
   expect(await errorOf(late)).toBe('ConnectionLost');
   await closed;
   expect(await Promise.all(asked.map((one) => rowsOf(one)))).toEqual(asked.map((_, n) => [[String(n)]]));
-  await until('they are gone', async () => (await connections('closing')) === 0);
+  await until('they are gone', async () => (await countSessions(db, 'closing')) === 0);
   await pool.close();
 });
 
@@ -186,7 +182,7 @@ test('connections are replaced at the end of their lifetime under load: every ca
   await db.query('create table replaced (number int)');
   const pool = poolOf('replaced', { size: 3, minSize: 2, lifetimeMs: 5, acquireTimeout: 60_000 });
   const insert = named(
-    `insert into replaced values ($1) returning number, pg_backend_pid(), (select count(*) from pg_stat_activity where application_name = 'replaced')`,
+    `insert into replaced values ($1) returning number, pg_backend_pid(), (select count(*) from pg_stat_activity where datname = current_database() and application_name = 'replaced')`,
   );
   const backends = new Set<string | null>();
   let highest = 0;
@@ -230,10 +226,15 @@ test('a transaction keeps its connection beyond its lifetime', async () => {
 
 test('the minimum of connections stays open, is opened again after a loss, and is not exceeded by unused connections', async () => {
   const pool = poolOf('warm', { size: 4, minSize: 2, idleTimeoutMs: 1, shareConnections: false });
-  expect(await connections('warm')).toBe(0);
+  expect(await countSessions(db, 'warm')).toBe(0);
   await Promise.all(Array.from({ length: 4 }, () => pool.query('select pg_sleep(0.05)')));
-  await until('the others are closed', async () => (await connections('warm')) === 2);
-  await db.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'warm'`);
+  await until('the others are closed', async () => (await countSessions(db, 'warm')) === 2);
+  await db.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'warm'`,
+  );
   await until('both are lost', () => pool.statistics().open === 0 || pool.statistics().open === 2);
-  await until('two are open again', async () => pool.statistics().idle === 2 && (await connections('warm')) === 2);
+  await until(
+    'two are open again',
+    async () => pool.statistics().idle === 2 && (await countSessions(db, 'warm')) === 2,
+  );
 });

@@ -7,7 +7,7 @@ import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import { createSessionOpener } from '../../src/postgres/session-opener.ts';
 import { Pool } from '../../src/postgres/pool.ts';
 import type { RowSink } from '../../src/postgres/port.ts';
-import { ask, backendOf, errorOf, open, rowsOf, startProxy, until } from './support.ts';
+import { ask, backendOf, countSessions, errorOf, open, rowsOf, startProxy, until } from './support.ts';
 
 const db = useDatabase();
 
@@ -163,8 +163,7 @@ describe('close does not wait forever', () => {
       onConnectionError: () => undefined,
     });
   }
-  const gone = async (name: string): Promise<boolean> =>
-    (await db.query('select from pg_stat_activity where application_name = $1', [name])).length === 0;
+  const gone = async (name: string): Promise<boolean> => (await countSessions(db, name)) === 0;
 
   test('for a running call: it is cancelled on the server, and later calls fail', async () => {
     const pool = poolOf('closing_running');

@@ -162,11 +162,8 @@ describe('a call that waits for a lock', () => {
     await ask(database, [[wait, '0']]).answer;
     const lock = await holdLock(db.connectionString, 7);
     const blocked = ask(database, [[wait, '7']], { mayShare: true });
-    await until('it has waited for a while', async () => {
-      const waiting = await db.query(`select from pg_stat_activity where datname = current_database()
-        and wait_event_type = 'Lock' and clock_timestamp() - query_start > interval '30 ms'`);
-      return waiting.length === 1;
-    });
+    await until('it waits', async () => (await lock.waiting()) === 1);
+    skipTime(30);
     expect(await errorOf(ask(database, [[echo, 'x']], { mayShare: true }))).toBe('AcquireTimeout');
     await lock.release();
     expect(await errorOf(blocked)).toBe('done');

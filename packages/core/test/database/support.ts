@@ -157,6 +157,12 @@ export async function backendOf(database: Database): Promise<string> {
   return (await database.query('select pg_backend_pid()'))[0]![0]!;
 }
 
+/** Returns the number of sessions in the database of the test with this `application_name`. */
+export async function countSessions(database: TestDatabase, name: string): Promise<number> {
+  const sql = 'select from pg_stat_activity where datname = current_database() and application_name = $1';
+  return (await database.query(sql, [name])).length;
+}
+
 /** A TCP proxy in front of the server that simulates failures. */
 export interface Proxy {
   readonly connectionString: string;

@@ -4,7 +4,7 @@ import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import { Pool } from '../../src/postgres/pool.ts';
 import type { Database, Statement, Step, Transaction, Value } from '../../src/postgres/port.ts';
 import { createSessionOpener } from '../../src/postgres/session-opener.ts';
-import { ask, backendOf, errorOf, named, open, skipTime, startProxy, until } from './support.ts';
+import { ask, backendOf, countSessions, errorOf, named, open, skipTime, startProxy, until } from './support.ts';
 
 const db = useDatabase('create table entry (n int)');
 
@@ -233,9 +233,7 @@ describe('closing the pool', () => {
     expect(await errorOf(transaction.run([step(add, '2')]))).toBe('ConnectionLost');
     expect(await errorOf(begin(pool))).toBe('ConnectionLost');
     void transaction.rollback();
-    await until('the connection is gone', async () => {
-      return (await db.query(`select from pg_stat_activity where application_name = 'too_late'`)).length === 0;
-    });
+    await until('the connection is gone', async () => (await countSessions(db, 'too_late')) === 0);
     expect(await entries()).toEqual([]);
   });
 
@@ -245,8 +243,6 @@ describe('closing the pool', () => {
     const error = errorOf(transaction.run([step(nap)]));
     await pool.close();
     expect(await error).toBe('ConnectionLost');
-    await until('the connection is gone', async () => {
-      return (await db.query(`select from pg_stat_activity where application_name = 'running'`)).length === 0;
-    });
+    await until('the connection is gone', async () => (await countSessions(db, 'running')) === 0);
   });
 });

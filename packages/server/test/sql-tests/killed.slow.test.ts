@@ -39,7 +39,9 @@ test.each(['SIGKILL', 'SIGTERM'] as const)('a run that ends by %s leaves nothing
   await program.until(/ok {5}first/);
   await expect
     .poll(() =>
-      database.query(`select from pg_stat_activity where query like 'select pg_sleep(600%' and state = 'active'`),
+      database.query(
+        `select from pg_stat_activity where datname = current_database() and query like 'select pg_sleep(600%' and state = 'active'`,
+      ),
     )
     .toHaveLength(1);
 
