@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { serverConnectionString } from '@pgway/testing';
+import { build, serverConnectionString } from '@pgway/testing';
 import { beforeAll, expect, test } from 'vitest';
 import { folderWith } from '../../packages/server/test/support/folder.ts';
-import { build } from '../../packages/server/test/support/program.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const main = join(root, 'bench/dist/main.js');

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { freshDatabase, holdLock, serverVersion, useDatabase } from './index.ts';
+import { freshDatabase, holdLock, oncePerRun, serverVersion, useDatabase } from './index.ts';
 
 const database = useDatabase(`
   CREATE TABLE fruit (name text);
@@ -54,4 +55,25 @@ test('holdLock: statements wait for the lock until it is released', async () => 
   await expect.poll(() => lock.waiting()).toBe(1);
   await lock.release();
   expect(await waiting).toEqual([{ answer: 'acquired' }]);
+});
+
+test('oncePerRun: one of several callers runs the action, the others wait; a failed action runs again', async () => {
+  const [key, begun] = [`once-${randomUUID()}`, [] as string[]];
+  const fails = oncePerRun(key, () => Promise.reject(new Error('not yet')));
+  await expect(fails).rejects.toThrow('not yet');
+  let finish!: () => void;
+  const finished = new Promise<void>((resolve) => (finish = resolve));
+  const run = (name: string): Promise<string> =>
+    oncePerRun(key, async () => {
+      begun.push(name);
+      await finished;
+    }).then(() => name);
+  const first = run('first');
+  await expect.poll(() => begun).toEqual(['first']);
+  const others = Promise.race([run('second'), run('third')]);
+  expect(await Promise.race([others, new Promise((resolve) => setImmediate(resolve, 'none'))])).toBe('none');
+  finish();
+  await Promise.all([first, others]);
+  await run('fourth');
+  expect(begun).toEqual(['first']);
 });

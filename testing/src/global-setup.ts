@@ -10,6 +10,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** The server of this run. Use {@link freshDatabase}, not this database itself. */
     readonly postgres: { readonly connectionString: string; readonly version: string; readonly major: number };
+    /** A folder of this run, empty at its start and before each rerun of watch mode. Test files share it. */
+    readonly runDirectory: string;
   }
 }
 
@@ -43,7 +45,15 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const { version, major } = await versionOf(server.connectionString);
   project.provide('postgres', { connectionString: server.connectionString, version, major });
   console.log(`tests run on PostgreSQL ${version}${external === undefined ? '' : ' (PGWAY_TEST_DATABASE)'}`);
-  return server.stop;
+  const runDirectory = await mkdtemp(join(tmpdir(), DIRECTORY_PREFIX));
+  project.provide('runDirectory', runDirectory);
+  project.onTestsRerun(async () => {
+    for (const name of await readdir(runDirectory)) await rm(join(runDirectory, name), { recursive: true });
+  });
+  return async () => {
+    await server.stop();
+    await rm(runDirectory, { recursive: true, force: true });
+  };
 }
 
 async function startServer(): Promise<{ connectionString: string; stop: () => Promise<void> }> {

@@ -2,11 +2,11 @@
 import { spawnSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { useDatabase } from '@pgway/testing';
+import { build, useDatabase } from '@pgway/testing';
 import pg from 'pg';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { folderWith } from './support/folder.ts';
-import { build, runOnTerminal, runProgram } from './support/program.ts';
+import { runOnTerminal, runProgram } from './support/program.ts';
 
 const hasPython = spawnSync('python3', ['-c', 'import pty']).status === 0;
 const hasTools = spawnSync('pg_dump', ['--version']).status === 0;

@@ -3,10 +3,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { useDatabase } from '@pgway/testing';
+import { build, useDatabase } from '@pgway/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { folderWith } from './support/folder.ts';
-import { build, runOnTerminal, runProgram } from './support/program.ts';
+import { runOnTerminal, runProgram } from './support/program.ts';
 
 const hasPython = spawnSync('python3', ['-c', 'import pty']).status === 0;
 if (!hasPython) console.log('skipped: python3 with the module pty is not installed');

@@ -1,7 +1,7 @@
-import { freshDatabase, type TestDatabase } from '@pgway/testing';
+import { build, freshDatabase, type TestDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { folderWith } from './support/folder.ts';
-import { bin, build, type Program, start } from './support/program.ts';
+import { bin, type Program, start } from './support/program.ts';
 
 describe('the program', () => {
   let database: TestDatabase;

@@ -4,12 +4,11 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { once } from 'node:events';
-import { useDatabase } from '@pgway/testing';
+import { build, useDatabase } from '@pgway/testing';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { helloSql, startAttacked } from './support/attacked-program.ts';
 import { createCertificate } from './support/certificates.ts';
 import { folderWith } from './support/folder.ts';
-import { build } from './support/program.ts';
 
 beforeAll(build);
 

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { untilNone, useDatabase } from '@pgway/testing';
+import { build, untilNone, useDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultHashOfSecret, hashOfSecret, people } from '../../core/test/auth/people.ts';
 import { workbook } from '../../excel/test/workbooks.ts';
 import { folderWith } from './support/folder.ts';
-import { bin, build, type Program, start } from './support/program.ts';
+import { bin, type Program, start } from './support/program.ts';
 import { startCollector } from './tracing/collector.ts';
 import { childrenOf } from './workers/support.ts';
 

@@ -1,10 +1,10 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installIdempotency } from '@pgway/core';
-import { freePort, freshDatabase } from '@pgway/testing';
+import { build, freePort, freshDatabase } from '@pgway/testing';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { folderWith } from './support/folder.ts';
-import { bin, build, type Program, start } from './support/program.ts';
+import { bin, type Program, start } from './support/program.ts';
 
 beforeAll(build);
 

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freshDatabase } from '@pgway/testing';
+import { build, freshDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { version } from '../src/version.ts';
 import { folderWith } from './support/folder.ts';
-import { build, start } from './support/program.ts';
+import { start } from './support/program.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 

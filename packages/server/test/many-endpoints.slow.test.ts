@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { useDatabase } from '@pgway/testing';
+import { build, useDatabase } from '@pgway/testing';
 import { beforeAll, expect, test } from 'vitest';
 import { folderWith } from './support/folder.ts';
-import { bin, build, start } from './support/program.ts';
+import { bin, start } from './support/program.ts';
 
 /** The program with 10,000 routines of four kinds, in a process of its own. */
 

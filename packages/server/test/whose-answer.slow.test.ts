@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 
-import { useDatabase } from '@pgway/testing';
+import { build, useDatabase } from '@pgway/testing';
 import { Client } from 'undici';
 import { beforeAll, expect, test } from 'vitest';
 import { folderWith } from './support/folder.ts';
-import { bin, build, start } from './support/program.ts';
+import { bin, start } from './support/program.ts';
 
 beforeAll(build);
 

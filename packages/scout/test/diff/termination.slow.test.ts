@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { serverConnectionString, useDatabase } from '@pgway/testing';
+import { build, serverConnectionString, useDatabase } from '@pgway/testing';
 import { beforeAll, expect, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
-import { bin, build } from '../support/program.ts';
+import { bin } from '../support/program.ts';
 
 const database = useDatabase('');
 

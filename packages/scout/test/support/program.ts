@@ -1,27 +1,10 @@
 /** The built program in processes of its own, also on a terminal. */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { holdLock, serverConnectionString } from '@pgway/testing';
 import type { Outcome } from './scout.ts';
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
 export const bin: string = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));
-
-/** The key of the lock with which tests of several packages build. */
-const buildLock = 30_291;
-
-export async function build(): Promise<void> {
-  const lock = await holdLock(serverConnectionString(), buildLock);
-  try {
-    const run = (...args: readonly string[]): Promise<unknown> => promisify(execFile)(process.execPath, args);
-    await run(`${root}node_modules/typescript/bin/tsc`, '-b', `${root}packages/server`, `${root}packages/scout`);
-    await run(`${root}build/bundle.js`);
-  } finally {
-    await lock.release();
-  }
-}
 
 export interface Run {
   readonly environment?: NodeJS.ProcessEnv;

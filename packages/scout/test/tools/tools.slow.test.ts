@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { startPostgres } from '@pgway/embedded';
-import { freshDatabase, packageOfMajor, serverVersion, useDatabase } from '@pgway/testing';
+import { build, freshDatabase, packageOfMajor, serverVersion, useDatabase } from '@pgway/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
-import { bin, build, runProgram } from '../support/program.ts';
+import { bin, runProgram } from '../support/program.ts';
 
 const version = /\(PostgreSQL\) (\d+)/.exec(spawnSync('pg_dump', ['--version']).stdout?.toString() ?? '')?.[1];
 if (version === undefined) console.log('skipped: psql and pg_dump are not installed');

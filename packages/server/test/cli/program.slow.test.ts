@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { serverConnectionString } from '@pgway/testing';
+import { build, serverConnectionString } from '@pgway/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
-import { bin, build, closed, isOpen, start } from '../support/program.ts';
+import { bin, closed, isOpen, start } from '../support/program.ts';
 import type { Program } from '../support/program.ts';
 
 beforeAll(build);

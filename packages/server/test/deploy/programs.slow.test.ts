@@ -4,12 +4,12 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/prom
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort, freshDatabase, pgbouncerVersion, redisVersion } from '@pgway/testing';
+import { build, freePort, freshDatabase, pgbouncerVersion, redisVersion } from '@pgway/testing';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Client } from 'pg';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
-import { bin, build, isOpen, start } from '../support/program.ts';
+import { bin, isOpen, start } from '../support/program.ts';
 import { checkoutFiles, deployText, deployYaml, root } from './deploy-files.ts';
 import { isInstalled, replaceExisting } from './proxy.ts';
 

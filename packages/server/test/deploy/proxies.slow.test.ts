@@ -2,10 +2,10 @@
 import { connect } from 'node:http2';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { useDatabase } from '@pgway/testing';
+import { build, useDatabase } from '@pgway/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
-import { bin, build, type Program, start } from '../support/program.ts';
+import { bin, type Program, start } from '../support/program.ts';
 import { isInstalled, type Proxy, type ProxyName, startProxy } from './proxy.ts';
 
 const database = useDatabase(`

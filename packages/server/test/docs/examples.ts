@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { build } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { build } from '../support/program.ts';
 import { isShown } from './answer.ts';
 import { type Page, readPage, type Step } from './page.ts';
 import { missingPackages, programHost, root, Stage } from './stage.ts';

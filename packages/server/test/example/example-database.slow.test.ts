@@ -4,6 +4,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { build } from '@pgway/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openExampleDatabase } from '../../src/example/example-database.ts';
 import { isShown } from '../docs/answer.ts';
@@ -11,7 +12,7 @@ import { curl, shellWords } from '../docs/curl.ts';
 import { readPage } from '../docs/page.ts';
 import { folderWith } from '../support/folder.ts';
 import { ask, startServer } from '../support/postgres.ts';
-import { bin, build, start as startProgram } from '../support/program.ts';
+import { bin, start as startProgram } from '../support/program.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 

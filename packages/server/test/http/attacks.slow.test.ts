@@ -1,10 +1,9 @@
 /** Attacks on the program with many or strange connections of HTTP/1.1: limits hold, memory too, and other clients are served. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { useDatabase } from '@pgway/testing';
+import { build, useDatabase } from '@pgway/testing';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { type AttackedProgram, helloSql, startAttacked } from '../support/attacked-program.ts';
-import { build } from '../support/program.ts';
 import { openRaw } from '../support/raw-client.ts';
 import { isEstablished } from '../support/tcp-table.ts';
 

@@ -1,11 +1,11 @@
 /** Two servers in front of a cluster under Patroni, while its primary fails under load. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { pgbouncerVersion, startPgBouncer } from '@pgway/testing';
+import { build, pgbouncerVersion, startPgBouncer } from '@pgway/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
-import { bin, build, type Program, start } from '../support/program.ts';
+import { bin, type Program, start } from '../support/program.ts';
 import { Load, type Outcome } from './load.ts';
 import { type ClusterNode, clusterUser, missingPackages, type PatroniCluster, startPatroniCluster } from './patroni.ts';
 

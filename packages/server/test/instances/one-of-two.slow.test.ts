@@ -1,10 +1,18 @@
 /** Two servers behind HAProxy, with PgBouncer in transaction mode and Redis, while one of them ends under load. */
 import { chmod } from 'node:fs/promises';
-import { freePort, pgbouncerVersion, redisVersion, startPgBouncer, startRedis, useDatabase } from '@pgway/testing';
+import {
+  build,
+  freePort,
+  pgbouncerVersion,
+  redisVersion,
+  startPgBouncer,
+  startRedis,
+  useDatabase,
+} from '@pgway/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { isInstalled, type Proxy, startProxy } from '../deploy/proxy.ts';
 import { folderWith } from '../support/folder.ts';
-import { bin, build, type Program, start } from '../support/program.ts';
+import { bin, type Program, start } from '../support/program.ts';
 import { Load, type Outcome } from './load.ts';
 
 const programs = {

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { freePort, freshDatabase, holdLock } from '@pgway/testing';
+import { build, freePort, freshDatabase, holdLock } from '@pgway/testing';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
-import { bin, build, start } from '../support/program.ts';
+import { bin, start } from '../support/program.ts';
 
 /* The built program, whose protocol library is bundled, with two processes. */
 

@@ -1,6 +1,5 @@
-import { useDatabase } from '@pgway/testing';
+import { build, useDatabase } from '@pgway/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { build } from '../support/program.ts';
 import { type Server, startWorkers } from '../workers/support.ts';
 
 /** The metrics of a server with two worker processes. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGateway } from '@pgway/core';
-import { useDatabase } from '@pgway/testing';
+import { build, useDatabase } from '@pgway/testing';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
@@ -17,7 +17,6 @@ import { Lifecycle } from '../../src/lifecycle.ts';
 import { createSignInPage } from '../../src/sign-in-page/sign-in-page.ts';
 import { startHttpServer } from '../../src/start.ts';
 import { chromiumPath, stepTimeout } from '../support/chromium.ts';
-import { build } from '../support/program.ts';
 
 /* Sign-in, linked accounts and sign-out in Chromium, with the pages of an OpenID provider. */
 

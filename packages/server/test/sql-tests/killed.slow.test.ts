@@ -2,10 +2,10 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freshDatabase } from '@pgway/testing';
+import { build, freshDatabase } from '@pgway/testing';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
-import { bin, build, start } from '../support/program.ts';
+import { bin, start } from '../support/program.ts';
 
 beforeAll(build);
 

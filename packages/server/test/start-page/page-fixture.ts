@@ -1,4 +1,5 @@
 /** The start page of a gateway, in Chromium. */
+import { build } from '@pgway/testing';
 import { createGateway } from '@pgway/core';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
@@ -9,7 +10,6 @@ import { Lifecycle } from '../../src/lifecycle.ts';
 import { createStartPage } from '../../src/start-page/start-page.ts';
 import { startHttpServer } from '../../src/start.ts';
 import { chromiumPath, stepTimeout } from '../support/chromium.ts';
-import { build } from '../support/program.ts';
 
 export const hasChromium: boolean = chromiumPath !== undefined;
 

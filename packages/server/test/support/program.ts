@@ -1,32 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { holdLock, serverConnectionString } from '@pgway/testing';
 import { onTestFinished } from 'vitest';
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
 export const bin: string = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));
-
-/** An advisory lock key that no other test uses. */
-const buildLock = 30_291;
-
-/**
- * Builds the server for child processes. Concurrent builds of several test files would overwrite modules that a program of another
- * file is loading, hence the lock.
- */
-export async function build(): Promise<void> {
-  const lock = await holdLock(serverConnectionString(), buildLock);
-  try {
-    const run = (...args: readonly string[]): Promise<unknown> => promisify(execFile)(process.execPath, args);
-    await run(`${root}node_modules/typescript/bin/tsc`, '-b', `${root}packages/server`, `${root}packages/scout`);
-    await run(`${root}build/bundle.js`);
-  } finally {
-    await lock.release();
-  }
-}
 
 /** The built program in a child process. */
 export interface Program {

@@ -1,6 +1,6 @@
 /** Attacks on a connection of HTTP/2: it is closed, what its requests began is cancelled, and other clients are served. */
 import { constants } from 'node:http2';
-import { holdLock, useDatabase } from '@pgway/testing';
+import { build, holdLock, useDatabase } from '@pgway/testing';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type AttackedProgram, helloSql, startAttacked } from '../support/attacked-program.ts';
 import {
@@ -14,7 +14,6 @@ import {
   requestHead,
   reset,
 } from '../support/http2-frames.ts';
-import { build } from '../support/program.ts';
 import { isEstablished } from '../support/tcp-table.ts';
 
 beforeAll(build);

@@ -1,6 +1,6 @@
 /** Clients of HTTP/2 that read nothing, or that open and reset streams. */
 import { connect, constants } from 'node:http2';
-import { useDatabase } from '@pgway/testing';
+import { build, useDatabase } from '@pgway/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type AttackedProgram, helloSql, startAttacked } from '../support/attacked-program.ts';
 import {
@@ -13,7 +13,6 @@ import {
   requestHead,
   reset,
 } from '../support/http2-frames.ts';
-import { build } from '../support/program.ts';
 
 beforeAll(build);
 

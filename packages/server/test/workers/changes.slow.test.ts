@@ -1,7 +1,6 @@
 import { type ClientRequest, get } from 'node:http';
-import { useDatabase } from '@pgway/testing';
+import { build, useDatabase } from '@pgway/testing';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { build } from '../support/program.ts';
 import { type Server, startWorkers } from './support.ts';
 
 beforeAll(build);

@@ -6,12 +6,12 @@ import { connect as connectHttp2 } from 'node:http2';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { isRunning, untilNone, useDatabase } from '@pgway/testing';
+import { build, isRunning, untilNone, useDatabase } from '@pgway/testing';
 import { build as bundle } from 'rolldown';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createCertificate } from '../support/certificates.ts';
 import { folderWith } from '../support/folder.ts';
-import { bin, build, closed, start } from '../support/program.ts';
+import { bin, closed, start } from '../support/program.ts';
 import { defaultHashOfSecret } from '../../../core/test/auth/people.ts';
 import {
   childrenOf,
