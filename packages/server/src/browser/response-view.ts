@@ -1,6 +1,8 @@
 /** A response for readers: status, time, size, headers, body. */
-import { element } from './dom.ts';
+import { button, element } from './dom.ts';
+import { readJsonRows } from './json-rows.ts';
 import { formatJson } from './json-text.ts';
+import { RowGrid } from './row-grid.ts';
 import type { ReceivedResponse } from './send.ts';
 import { durationText, sizeText, visibleText } from './visible-text.ts';
 
@@ -69,9 +71,37 @@ function textView(response: ReceivedResponse, type: string, objectUrls: string[]
   const body = element('pre', { class: 'body', tabindex: 0, role: 'region', 'aria-label': 'Response body' });
   const isJson = /[/+](?:json|x-ndjson)$/.test(type);
   const shown = isJson ? appendJson(body, text) : appendText(body, text);
+  if (isJson && bytes.length === totalBytes) {
+    const rows = readJsonRows(new TextDecoder().decode(bytes));
+    if (rows !== null) return rowViews(new RowGrid(rows, (csv) => csvLink(csv, objectUrls)).view, body);
+  }
   if (shown && bytes.length === totalBytes && text.length < shownLength) return [body];
   const note = element('p', { class: 'note' }, `Only the begin of ${sizeText(totalBytes)} is shown.`);
   return bytes.length === totalBytes ? [note, body, saveLink(response, type, objectUrls)] : [note, body];
+}
+
+/** Rows as a table, and as JSON beside it. */
+function rowViews(table: HTMLElement, json: HTMLElement): readonly HTMLElement[] {
+  const views = { Table: table, JSON: json };
+  const show = (shown: HTMLElement): void => {
+    for (const [index, view] of Object.values(views).entries()) {
+      view.hidden = view !== shown;
+      buttons[index]!.setAttribute('aria-pressed', String(view === shown));
+    }
+  };
+  const buttons = Object.entries(views).map(([name, view]) => button(name, 'choice', () => show(view)));
+  show(table);
+  return [
+    element('div', { class: 'choices', role: 'group', 'aria-label': 'View of the rows' }, ...buttons),
+    table,
+    json,
+  ];
+}
+
+function csvLink(csv: string, objectUrls: string[]): HTMLElement {
+  const href = URL.createObjectURL(new Blob([csv], { type: 'application/octet-stream' }));
+  objectUrls.push(href);
+  return element('a', { href, download: 'rows.csv' }, 'Save as CSV');
 }
 
 /** Returns whether the whole text was appended. */

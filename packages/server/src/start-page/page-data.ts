@@ -72,7 +72,7 @@ function pageOperation(operation: OpenApiOperation): PageOperation {
     group: first.table === null ? routineGroup(first) : first.name,
     tags: [...new Set(endpoints.flatMap(({ tags }) => tags))],
     signatures: endpoints.map(({ id }) => id),
-    summary: first.description.split('\n', 1)[0]! || ownSummary,
+    summary: first.description.split('\n', 1)[0]! || ownSummary || resultText(first),
     description: [...new Set(endpoints.map(({ description }) => description))].filter(Boolean).join('\n\n'),
     access: {
       required: endpoints.every(({ authorization }) => authorization.required),
@@ -85,6 +85,25 @@ function pageOperation(operation: OpenApiOperation): PageOperation {
     returns: returnedType(object),
     ...streamPaths(endpoints),
   };
+}
+
+/** The columns or type of a result, for endpoints without a description. */
+function resultText({ table, result }: Endpoint): string {
+  if (table !== null) return '';
+  switch (result.kind) {
+    case 'value':
+      return result.column.type.display;
+    case 'values':
+      return `list of ${result.column.type.display}`;
+    case 'object':
+      return `row of ${result.columns.map(({ key }) => key).join(', ')}`;
+    case 'objects':
+      return `rows of ${result.columns.map(({ key }) => key).join(', ')}`;
+    case 'nothing':
+    case 'record':
+    case 'records':
+      return '';
+  }
 }
 
 function streamPaths(endpoints: readonly Endpoint[]): Pick<PageOperation, 'eventsPath' | 'changesPath'> {

@@ -25,7 +25,7 @@ try {
   await books.locator('summary').first().click();
   await books.getByRole('textbox').first().fill('of');
   await books.getByRole('button', { name: 'Send' }).click();
-  await books.locator('.body').waitFor();
+  await books.locator('.grid').waitFor();
   await page.screenshot({ path: `${folder}/start-page.png` });
   await browser.close();
 } finally {

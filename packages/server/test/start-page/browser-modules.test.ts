@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { curlCommand } from '../../src/browser/curl.ts';
 import { EventStreamParser } from '../../src/browser/event-stream.ts';
+import { readJsonRows } from '../../src/browser/json-rows.ts';
 import { formatJson } from '../../src/browser/json-text.ts';
 import type { PageOperation, PageParameter, ValueSchema } from '../../src/browser/page-data.ts';
 import { type PageRequest, requestBody, requestHeaders, requestTarget } from '../../src/browser/request.ts';
@@ -188,4 +189,38 @@ test('characters without a shape are written as escapes', () => {
   expect(visibleText('a\u202Eb\u0000\u200Bc\nd\te ü 😀 \u2028')).toBe(
     String.raw`a\u{202e}b\u{0}\u{200b}c` + '\nd\te ü 😀 ' + String.raw`\u{2028}`,
   );
+});
+
+describe('rows of JSON', () => {
+  test('rows have the members of all, numbers keep their digits, and nested values are one line', () => {
+    expect(readJsonRows('[{"a": 12345678901234567890, "b": {"c": [1, "x"]}}, {"d": "\\u00e4\\n", "a": null}]')).toEqual(
+      {
+        columns: ['a', 'b', 'd'],
+        rows: [
+          [
+            { kind: 'number', text: '12345678901234567890' },
+            { kind: 'json', text: '{"c": [1, "x"]}' },
+          ],
+          [{ kind: 'word', text: 'null' }, undefined, { kind: 'string', text: 'ä\n' }],
+        ],
+      },
+    );
+    expect(readJsonRows('{"a": 1}\n{"a": 2}\n')?.rows).toHaveLength(2);
+  });
+
+  test.each([
+    '',
+    '[]',
+    '[{}]',
+    '{"a": 1}',
+    '[1]',
+    '[{"a": 1}',
+    '[{"a": 1}]]',
+    '[{"a": [}]',
+    '[{"a" 1}]',
+    '[{"a": "x',
+    '"a"',
+  ])('no rows are in %s', (text) => {
+    expect(readJsonRows(text)).toBeNull();
+  });
 });

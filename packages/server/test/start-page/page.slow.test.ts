@@ -24,6 +24,9 @@ const database = useDatabase(`
   comment on function refuse is 'HTTP';
   create function count_up(_to int) returns setof int language sql stable as $$ select generate_series(1, _to) $$;
   comment on function count_up is 'HTTP';
+  create function films() returns table (id bigint, title text, tags text[], rated numeric) language sql stable as $$
+    values (9007199254740993, 'Metropolis', array['a', 'b'], 8.30), (2, E'M, a "city"\nof', null, 9), (10, '<b>Alien</b>', '{}', null) $$;
+  comment on function films is 'HTTP';
   create function picture() returns bytea language sql stable as $$ select '\\x${png.toString('hex')}'::bytea $$;
   comment on function picture is 'HTTP
   Content-Type: image/png';
@@ -72,25 +75,26 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     expect(await page.title()).toBe('shop');
     expect(await page.getByRole('heading').allInnerTexts()).toEqual([
       'shop',
-      'public 8',
+      'public 9',
       'Functions',
       'staff 4',
       'Functions',
     ]);
     expect(await page.locator('.endpoint > summary').allInnerTexts()).toEqual(
       [
-        ['GET', '/api/bytes'],
-        ['GET', '/api/count-up'],
+        ['GET', '/api/bytes', 'bytea'],
+        ['GET', '/api/count-up', 'list of integer'],
+        ['GET', '/api/films', 'rows of id, title, tags, rated'],
         ['GET', '/api/greet/{name}', 'Says hello.'],
-        ['POST', '/api/import-files', 'upload'],
-        ['GET', '/api/picture'],
-        ['POST', '/api/refuse'],
-        ['POST', '/api/save'],
+        ['POST', '/api/import-files', 'json', 'upload'],
+        ['GET', '/api/picture', 'bytea'],
+        ['POST', '/api/refuse', 'integer'],
+        ['POST', '/api/save', 'json'],
         ['POST', '/api/work', 'events'],
-        ['GET', '/api/staff/door', 'signed in'],
-        ['POST', '/api/staff/enter', 'login'],
+        ['GET', '/api/staff/door', 'text', 'signed in'],
+        ['POST', '/api/staff/enter', 'rows of id, name, roles, scheme', 'login'],
         ['POST', '/api/staff/leave', 'logout'],
-        ['POST', '/api/staff/note', 'clerk, manager'],
+        ['POST', '/api/staff/note', 'text', 'clerk, manager'],
       ].map((parts) => parts.join('\n')),
     );
     const links = await page.getByRole('navigation').getByRole('link').all();
@@ -113,12 +117,12 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     };
     await expectShown('staff ENT', ['/api/staff/enter']);
     expect(await page.getByRole('heading', { name: /public/ }).isVisible()).toBe(false);
-    expect(await page.getByText('1 of 12 endpoints').isVisible()).toBe(true);
+    expect(await page.getByText('1 of 13 endpoints').isVisible()).toBe(true);
     await expectShown('manager', ['/api/staff/note']);
     await expectShown('any mood', ['/api/greet/{name}']);
     await expectShown('nothing like it', []);
     await page.keyboard.press('Escape');
-    await expect.poll(() => page.locator('.endpoint:visible').count()).toBe(12);
+    await expect.poll(() => page.locator('.endpoint:visible').count()).toBe(13);
   });
 
   test('calls a GET with values in path and query string', async () => {
@@ -201,6 +205,45 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await send.press('Enter');
     await counting.getByRole('button', { name: 'Cancel' }).click();
     await counting.getByText('Cancelled').waitFor();
+  });
+
+  test('shows rows as a table, sorts them, shows one in detail, and saves them as CSV', async () => {
+    const { page, errors } = await startPage.open({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const films = await openEndpoint(page, 'films');
+    await films.getByRole('button', { name: 'Send' }).click();
+    const rows = films.locator('tbody tr');
+    await expect
+      .poll(() => rows.allInnerTexts())
+      .toEqual([
+        '9007199254740993\tMetropolis\t["a", "b"]\t8.30',
+        '2\tM, a "city"\nof\tnull\t9'.replace('\n', ' '),
+        '10\t<b>Alien</b>\t[]\tnull',
+      ]);
+    await films.getByRole('button', { name: 'id', exact: true }).click();
+    expect(await rows.locator('td:first-child').allInnerTexts()).toEqual(['2', '10', '9007199254740993']);
+    await films.getByRole('button', { name: 'rated' }).click();
+    await films.getByRole('button', { name: 'rated' }).click();
+    expect(await rows.locator('td:last-child').allInnerTexts()).toEqual(['9', '8.30', 'null']);
+    await rows.nth(1).press('Enter');
+    expect(await films.getByRole('region', { name: 'Row', exact: true }).locator('dd').allInnerTexts()).toEqual([
+      '9007199254740993',
+      'Metropolis',
+      '["a", "b"]',
+      '8.30',
+    ]);
+    const saved = page.waitForEvent('download');
+    await films.getByText('Save as CSV').click();
+    expect(readFileSync(await (await saved).path(), 'utf8')).toBe(
+      'id,title,tags,rated\r\n9007199254740993,Metropolis,"[""a"", ""b""]",8.30\r\n2,"M, a ""city""\nof",,9\r\n10,<b>Alien</b>,[],\r\n',
+    );
+    await films.getByRole('button', { name: 'Copy rows' }).click();
+    await films.getByText('Copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      'id\ttitle\ttags\trated\n2\tM, a "city" of\t\t9\n9007199254740993\tMetropolis\t["a", "b"]\t8.30\n10\t<b>Alien</b>\t[]\t',
+    );
+    await films.getByRole('button', { name: 'JSON' }).click();
+    expect(await films.locator('.body').innerText()).toContain('"id": 9007199254740993,');
+    expect([await films.locator('.grid').isVisible(), errors]).toEqual([false, []]);
   });
 
   test('shows an image, and saves other bytes', async () => {
@@ -362,11 +405,11 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await page.keyboard.press('Enter');
     await page.keyboard.press('/');
     await page.keyboard.press('Escape');
-    await expect.poll(() => page.locator('.endpoint:visible').count()).toBe(12);
+    await expect.poll(() => page.locator('.endpoint:visible').count()).toBe(13);
     await page.keyboard.press('Tab');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
-    expect(await page.locator(':focus .path').innerText()).toBe('/api/greet/{name}');
+    expect(await page.locator(':focus .path').innerText()).toBe('/api/films');
     await page.keyboard.press('ArrowUp');
     expect(await page.locator(':focus .path').innerText()).toBe('/api/count-up');
     expect(errors).toEqual([]);
