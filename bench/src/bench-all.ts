@@ -40,6 +40,7 @@ const plan: readonly Part[] = [
   { name: 'batch', ...shortSuite, seconds: 75 },
   { name: 'keys', ...shortSuite, seconds: 25 },
   { name: 'mcp', ...shortSuite, seconds: 30 },
+  { name: 'telemetry', ...shortSuite, seconds: 60 },
   { name: 'workers', args: ['--rounds=3', '--seconds=2'], quick: ['--quick', '--rounds=1'], seconds: 60 },
   { name: 'growth', args: ['--rounds=2', '--seconds=2'], quick: ['--quick'], seconds: 100 },
   {

@@ -17,6 +17,7 @@ import {
   routineSuite,
   type Suite,
   tableSuite,
+  telemetrySuite,
 } from './suite.ts';
 import { benchStreams } from './streams/bench-streams.ts';
 import { readStreamsBenchOptions, streamsBenchUsage } from './streams/options.ts';
@@ -52,6 +53,7 @@ export const benchmarks: ReadonlyMap<string, Benchmark> = new Map<string, Benchm
   ['batch', suiteBenchmark('batch', batchSuite, 'ten calls in a batch, against single requests')],
   ['keys', suiteBenchmark('keys', keySuite, 'writes with idempotency keys, against writes without')],
   ['mcp', suiteBenchmark('mcp', mcpSuite, 'calls of MCP tools, against their endpoints')],
+  ['telemetry', suiteBenchmark('telemetry', telemetrySuite, 'access log, metrics and traces, each off and on')],
   [
     'latency',
     {

@@ -38,7 +38,6 @@ export const routineSuite: Suite = {
     'pgway-unshared',
     'server',
     'server-one',
-    'server-quiet',
     'fastify',
     'fastify-json',
     'express',
@@ -112,6 +111,19 @@ export const mcpSuite: Suite = {
   contenders: ['server-one', 'server-mcp'],
   baseline: 'server-one',
   against: 'the endpoint',
+  isOpen: false,
+  hasStream: false,
+  schemaSql: null,
+};
+
+export const telemetrySuite: Suite = {
+  title: 'Access log, metrics and traces',
+  works: routineWorks
+    .filter(({ name }) => ['scalar', 'rows-1'].includes(name))
+    .map((work) => ({ ...work, goal: null })),
+  contenders: ['server-quiet', 'server-one', 'server-pretty', 'server-metrics', 'server-traces'],
+  baseline: 'server-quiet',
+  against: 'the server without them',
   isOpen: false,
   hasStream: false,
   schemaSql: null,

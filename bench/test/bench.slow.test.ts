@@ -86,6 +86,7 @@ test.each([
   ['batch', 4, ['--only=scalar']],
   ['keys', 2, []],
   ['mcp', 2, ['--only=rows-10']],
+  ['telemetry', 5, ['--only=scalar']],
 ])('%s', async (suite, lines, args) => {
   const { stdout } = await bench(suite, ...args);
   expect(stdout).toMatch(/^\| pgway/m);

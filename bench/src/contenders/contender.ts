@@ -17,6 +17,9 @@ export const contenderNames = [
   'server',
   'server-one',
   'server-quiet',
+  'server-pretty',
+  'server-metrics',
+  'server-traces',
   'fastify',
   'fastify-json',
   'express',
@@ -44,6 +47,9 @@ export const contenderTitles: Readonly<Record<ContenderName, string>> = {
   server: 'pgway, standalone server, one process per core',
   'server-one': 'pgway, standalone server, one process',
   'server-quiet': 'pgway, standalone server, one process, no access log',
+  'server-pretty': 'pgway, standalone server, one process, access log for readers',
+  'server-metrics': 'pgway, standalone server, one process, metrics, no access log',
+  'server-traces': 'pgway, standalone server, one process, traces of all requests, no access log',
   fastify: 'Fastify 5 + pg, hand-written',
   'fastify-json': 'Fastify 5 + pg pipelines + json_agg, hand-written',
   express: 'Express 5 + pg, hand-written',
@@ -64,15 +70,22 @@ export const contenderTitles: Readonly<Record<ContenderName, string>> = {
 /** The works of contenders that do not run all of them. */
 export const onlyWork: Readonly<Partial<Record<ContenderName, readonly string[]>>> = {
   'pgway-unshared': ['scalar', 'rows-10'],
-  'server-quiet': ['rows-1'],
   express: ['scalar', 'rows-10', 'rows-100'],
 };
+
+/** Is replaced by the option with a collector of the bench, which takes all traces. */
+export const collectorOption = '--tracing.endpoint=collector';
+
+const quiet = ['--workers=1', '--log.levels={"access":"silent"}'];
 
 /** The contenders that are the standalone server, with its options. `auto` is the default in production. */
 export const serverOptions: Readonly<Partial<Record<ContenderName, readonly string[]>>> = {
   server: ['--workers=auto'],
   'server-one': ['--workers=1'],
-  'server-quiet': ['--workers=1', '--log.levels={"access":"silent"}'],
+  'server-quiet': quiet,
+  'server-pretty': ['--workers=1', '--log.format=pretty'],
+  'server-metrics': [...quiet, '--metrics.path=/metrics'],
+  'server-traces': [...quiet, collectorOption],
   'server-mcp': ['--workers=1', '--mcp.path=/api/bench/mcp', '--mcp.include=readOnly'],
 };
 

@@ -1,5 +1,5 @@
 /** The process as the command line sees it: output streams, terminal, working directory, stop signals. */
-import { readFileSync, write } from 'node:fs';
+import { readFileSync, write, writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Readable } from 'node:stream';
@@ -16,10 +16,14 @@ export interface ProcessContext {
   readonly stdout: Output;
   readonly stderr: Output;
   /**
-   * Writes to the standard output, one text after the other, without blocking the program while the reader of a pipe does not read.
+   * Writes to the standard output, one block of lines after the other, without blocking the program while the reader of a pipe does not read.
    * @throws Error when the output is closed
    */
-  readonly writeLog: (text: string) => Promise<void>;
+  readonly writeLog: (lines: Uint8Array) => Promise<void>;
+  /** As `writeLog`, at the exit of the process. Errors are ignored. */
+  readonly writeLogSync: (lines: Uint8Array) => void;
+  /** Calls the listener when the process exits, also after an error that nothing has caught. */
+  readonly onExit: (listener: () => void) => () => void;
   /** Columns of the terminal; null when the output is not a terminal. */
   readonly columns: number | null;
   readonly workingDirectory: string;
@@ -42,7 +46,9 @@ export function createProcessContext(): ProcessContext {
     stdin: process.stdin,
     stdout: { write: (text) => void process.stdout.write(text) },
     stderr: { write: (text) => void process.stderr.write(text) },
-    writeLog: serialized((text) => writeAll(process.stdout.fd, Buffer.from(text))),
+    writeLog: serialized((lines) => writeAll(process.stdout.fd, lines)),
+    writeLogSync: writeStdoutSync,
+    onExit: onProcessExit,
     columns: terminalColumns(process.stdout),
     workingDirectory: process.cwd(),
     onStop: (listener) => listenForStop(listener, reloads),
@@ -54,10 +60,10 @@ export function createProcessContext(): ProcessContext {
 }
 
 /** Runs one call after the other: a write in parts must not mix with another one. */
-function serialized(write: (text: string) => Promise<void>): (text: string) => Promise<void> {
+function serialized(write: (lines: Uint8Array) => Promise<void>): (lines: Uint8Array) => Promise<void> {
   let last: Promise<void> = Promise.resolve();
-  return (text) => {
-    const result = last.then(() => write(text));
+  return (lines) => {
+    const result = last.then(() => write(lines));
     last = result.catch(() => undefined);
     return result;
   };
@@ -66,7 +72,7 @@ function serialized(write: (text: string) => Promise<void>): (text: string) => P
 const writeSome = promisify(write);
 const fullPipeRetryMs = 20;
 
-async function writeAll(fd: number, bytes: Buffer): Promise<void> {
+async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   let rest = bytes;
   while (rest.length > 0) {
     try {
@@ -78,6 +84,22 @@ async function writeAll(fd: number, bytes: Buffer): Promise<void> {
       await setTimeout(fullPipeRetryMs);
     }
   }
+}
+
+/** Writes what the standard output takes. */
+export function writeStdoutSync(bytes: Uint8Array): void {
+  try {
+    let rest = bytes;
+    while (rest.length > 0) rest = rest.subarray(writeSync(process.stdout.fd, rest));
+  } catch {
+    // The pipe is full or closed.
+  }
+}
+
+/** Calls the listener at the exit of the process; returns a function that removes it. */
+export function onProcessExit(listener: () => void): () => void {
+  process.on('exit', listener);
+  return () => process.off('exit', listener);
 }
 
 /** Returns null for output that is not a terminal, and for terminals that report 0 columns. */

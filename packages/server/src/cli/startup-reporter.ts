@@ -45,7 +45,7 @@ export interface WorkerOutput {
   readonly worker: number;
   readonly workers: number;
   /** Writes into the log file, which all workers share. */
-  readonly logFile: BatchSink<string>;
+  readonly logFile: BatchSink<Uint8Array>;
 }
 
 /** @param force prints the banner at every log level, and writes to no other output */
@@ -121,8 +121,9 @@ function openLogs(configuration: Configuration, outputs: LogOutputs, worker: num
   const { log } = configuration;
   const isBanner = log.format === 'pretty';
   const write = isBanner ? (line: string): void => outputs.console(prettyLine(line)) : outputs.console;
+  const console = { level: log.level, write, ...(isBanner ? { writePretty: outputs.console } : {}) };
   const common = { levels: log.levels, now: (): Date => new Date(), worker };
-  const options = { ...common, targets: [{ level: log.level, write }, ...outputs.targets] };
+  const options = { ...common, targets: [console, ...outputs.targets] };
   return {
     loggers: createLoggers(options),
     others: createLoggers({ ...common, targets: isBanner ? outputs.targets : [] }),
@@ -140,11 +141,18 @@ function createErrorReporter({ request: logger }: Loggers): RequestErrorListener
 
 /** Failures of log outputs go to standard error alone: as log lines they would cause further ones. */
 function outputsContext(
-  { workingDirectory, stderr, writeLog }: ProcessContext,
+  { workingDirectory, stderr, writeLog, writeLogSync, onExit }: ProcessContext,
   output?: WorkerOutput,
 ): LogOutputsContext {
   const report = (message: string): void => stderr.write(`pgway: ${escapeControlCharacters(redactText(message))}\n`);
-  return { workingDirectory, report, writeLog, ...(output === undefined ? {} : { file: output.logFile }) };
+  return {
+    workingDirectory,
+    report,
+    writeLog,
+    writeLogSync,
+    onExit,
+    ...(output === undefined ? {} : { file: output.logFile }),
+  };
 }
 
 function createLogObserver(loggers: Loggers, { gateway }: Configuration): Observer {

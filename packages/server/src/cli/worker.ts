@@ -4,7 +4,7 @@ import { OptionsError, StartError } from '@pgway/core';
 import type { Serving, Task, WorkerPart } from './command-context.ts';
 import { runCommand } from './commands.ts';
 import { errorMessage } from '../expected-error.ts';
-import type { ProcessContext, StopMode } from '../process-context.ts';
+import { onProcessExit, type ProcessContext, type StopMode, writeStdoutSync } from '../process-context.ts';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { AllMetrics } from '../metrics/aggregate.ts';
@@ -84,7 +84,7 @@ async function createPart(
     connectionString,
     shared: await openSharedServices(channel, configuration, { processes: workers, leads: () => state.leads }),
     logFile: {
-      write: (lines) => channel.ask<number>(toPrimary.writeLogFile, lines, answerTimeouts.log, sizeOf(lines)),
+      write: (blocks) => channel.ask<number>(toPrimary.writeLogFile, blocks, answerTimeouts.log, sizeOf(blocks)),
       close: () => Promise.resolve(),
     },
     state: () => state,
@@ -97,8 +97,8 @@ async function createPart(
   };
 }
 
-function sizeOf(lines: readonly string[]): number {
-  return lines.reduce((sum, line) => sum + line.length, 0);
+function sizeOf(blocks: readonly Uint8Array[]): number {
+  return blocks.reduce((sum, block) => sum + block.length, 0);
 }
 
 function taskOf({ watches }: WorkerStart): Task {
@@ -129,7 +129,10 @@ function workerContext(
     stdout: { write: (text) => void process.stdout.write(text) },
     stderr: { write: (text) => void process.stderr.write(text) },
     // One process writes, so that lines do not mix.
-    writeLog: (text) => channel.ask<void>(toPrimary.writeConsole, text, answerTimeouts.log, text.length),
+    writeLog: (lines) => channel.ask<void>(toPrimary.writeConsole, lines, answerTimeouts.log, lines.length),
+    // The primary passes its output on.
+    writeLogSync: writeStdoutSync,
+    onExit: onProcessExit,
     columns,
     workingDirectory,
     onStop: (listener) => stop.listen(listener),

@@ -3,7 +3,7 @@
 export interface BatchSink<Item> {
   /**
    * Writes the items.
-   * @returns how many of them are lost for good
+   * @returns how many lines of them are lost for good
    * @throws Error when none can be written now; the queue writes them again later
    */
   write(items: readonly Item[]): Promise<number>;
@@ -29,6 +29,8 @@ export interface BatchQueueOptions<Item> {
   readonly name: string;
   readonly sink: BatchSink<Item>;
   readonly sizeOf: (item: Item) => number;
+  /** The lines of an item, which are counted when it is lost; absent: one. */
+  readonly linesOf?: (item: Item) => number;
   /** Beyond it, the oldest items are dropped. */
   readonly maxItems: number;
   readonly batchSize: number;
@@ -74,7 +76,12 @@ export class BatchQueue<Item> {
     else this.#schedule(this.#options.delayMs);
   }
 
-  /** The number of items that were lost. */
+  /** Whether nothing waits, and no write runs or has failed. */
+  get isIdle(): boolean {
+    return this.#length === 0 && this.#running === null && !this.#isFailing;
+  }
+
+  /** The number of lines that were lost. */
   get lost(): number {
     return this.#reportedLost + this.#lost;
   }
@@ -86,7 +93,7 @@ export class BatchQueue<Item> {
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)));
     await Promise.race([this.#finish(), timeout]);
     this.#clearTimer();
-    this.#lost += this.#length;
+    while (this.#length > 0) this.#drop();
     this.#reportLoss(true);
     await Promise.race([this.#options.sink.close().catch(() => undefined), timeout]);
     clearTimeout(timer);
@@ -158,11 +165,17 @@ export class BatchQueue<Item> {
 
   #dropOldest(): void {
     while (this.#length > this.#options.maxItems || (this.#size > maxSize && this.#length > 1)) {
-      this.#size -= this.#options.sizeOf(this.#items[this.#first]!);
-      this.#first += 1;
-      this.#lost += 1;
+      this.#drop();
     }
     this.#compact();
+  }
+
+  /** Drops the oldest item. */
+  #drop(): void {
+    const item = this.#items[this.#first]!;
+    this.#size -= this.#options.sizeOf(item);
+    this.#lost += this.#options.linesOf?.(item) ?? 1;
+    this.#first += 1;
   }
 
   /** Frees the items that were taken, once they are the larger part. */

@@ -1,4 +1,5 @@
 /** A log file that is rotated by size and time. */
+import { appendFileSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createStream, type RotatingFileStream } from 'rotating-file-stream';
@@ -18,8 +19,17 @@ export interface LogFileOptions {
 /** Not for other users: lines have names and addresses of clients. */
 const modes = { file: 0o640, directory: 0o750 } as const;
 
-/** Writes lines to the file, and opens it again after a failure. */
-export class LogFile implements BatchSink<string> {
+/** Appends lines at the exit of a process. Errors are ignored: no output is left for a report. */
+export function appendAtExit(path: string, lines: Uint8Array): void {
+  try {
+    appendFileSync(path, lines, { mode: modes.file });
+  } catch {
+    // As above.
+  }
+}
+
+/** Writes blocks of lines to the file, and opens it again after a failure. */
+export class LogFile implements BatchSink<Uint8Array> {
   readonly #options: LogFileOptions;
   #stream: RotatingFileStream | null = null;
   /** Whether the last write has failed: it may have left a part of a line. */
@@ -29,11 +39,11 @@ export class LogFile implements BatchSink<string> {
     this.#options = options;
   }
 
-  async write(lines: readonly string[]): Promise<number> {
+  async write(blocks: readonly Uint8Array[]): Promise<number> {
     await mkdir(dirname(this.#options.path), { recursive: true, mode: modes.directory });
     if (this.#stream?.destroyed === true) this.#stream = null;
     const stream = (this.#stream ??= this.#open());
-    const bytes = Buffer.from(`${this.#hasFailed ? '\n' : ''}${lines.join('')}`);
+    const bytes = Buffer.concat([Buffer.from(this.#hasFailed ? '\n' : ''), ...blocks]);
     this.#hasFailed = true;
     const before = await sizeOf(this.#options.path);
     const isRotated = await write(stream, bytes);

@@ -4,9 +4,11 @@ import { StartError } from '@pgway/core';
 import type { BatchCommandOptions } from '@pgway/core/internal';
 import type { Configuration } from '../config/schema.ts';
 import { BatchQueue, type BatchSink, sharedSink } from './batch-queue.ts';
+import { LineOutput, type LineOutputOptions } from './line-output.ts';
 import { LogDatabase, type Row, sizeOfRow, storableJson, storableText } from './log-database.ts';
-import { LogFile } from './log-file.ts';
+import { appendAtExit, LogFile } from './log-file.ts';
 import type { LogTarget } from './logger.ts';
+import type { ProcessContext } from '../process-context.ts';
 import { type RequestEntry, trackingParameters, trackingRow } from './request-log.ts';
 
 export interface LogOutputs {
@@ -15,7 +17,7 @@ export interface LogOutputs {
   /** The other outputs: the log file and the database. */
   readonly targets: readonly LogTarget[];
   /** The log file, for the lines of other processes; null: there is none. */
-  readonly file: BatchSink<string> | null;
+  readonly file: BatchSink<Uint8Array> | null;
   /** Runs the command of request tracking; null: requests are not tracked. */
   readonly track: ((entry: RequestEntry) => void) | null;
   /**
@@ -38,15 +40,16 @@ export interface LogOutputsContext {
   /** Receives failures of the outputs, one line each. */
   readonly report: (message: string) => void;
   /** Writes to the console, without blocking the program. */
-  readonly writeLog: (text: string) => Promise<void>;
+  readonly writeLog: ProcessContext['writeLog'];
+  readonly writeLogSync: ProcessContext['writeLogSync'];
+  readonly onExit: ProcessContext['onExit'];
   /** Writes the lines of the log file; absent: into the configured file. */
-  readonly file?: BatchSink<string>;
+  readonly file?: BatchSink<Uint8Array>;
 }
 
-/** Milliseconds. Requests wait for no output: a line waits for others, as a write costs more than a line. */
-const timings = { lineDelay: 10, databaseDelay: 200, retry: 5000, close: 3000 } as const;
-const batchSizes = { lines: 500, database: 200 } as const;
-const maxQueuedLines = 100_000;
+/** Milliseconds. Requests wait for no output. */
+const timings = { databaseDelay: 200, retry: 5000, close: 3000 } as const;
+const databaseBatchSize = 200;
 const maxQueuedRows = 10_000;
 
 /** Writes to the console alone, at once. */
@@ -66,8 +69,11 @@ export function consoleOnly(stdout: { write(text: string): void }): LogOutputs {
 export function createLogOutputs(configuration: Configuration, context: LogOutputsContext): LogOutputs {
   const { log, requestTracking } = configuration;
   const console = openConsole(context);
-  const sink = log.file.path === null ? null : (context.file ?? openFile(log.file, context));
-  const file = sink === null ? null : openLines(`the log file ${log.file.path!}`, context.report, sink);
+  const file = log.file.path === null ? null : openFile(log.file.path, configuration, context);
+  const removeExit = context.onExit(() => {
+    console.flushAtExit();
+    file?.lines.flushAtExit();
+  });
   const lines = openQueue(
     { ...log.database, path: 'log.database', name: 'the log in the database', parameters: 1 },
     configuration,
@@ -89,10 +95,10 @@ export function createLogOutputs(configuration: Configuration, context: LogOutpu
     await Promise.all(databases.map((database) => database.close()));
   };
   return {
-    console: (text) => console.push(text),
-    file: sink,
+    console: (text) => console.write(text),
+    file: file?.sink ?? null,
     targets: [
-      ...(file === null ? [] : [{ level: log.file.level, write: (line: string) => file.push(line) }]),
+      ...(file === null ? [] : [{ level: log.file.level, write: (line: string) => file.lines.write(line) }]),
       ...(lines === null
         ? []
         : [{ level: log.database.level, write: (line: string) => lines.push([storableJson(line)]) }]),
@@ -100,7 +106,7 @@ export function createLogOutputs(configuration: Configuration, context: LogOutpu
     track: requests === null ? null : (entry) => requests.push(trackingRow(entry).map(storable)),
     lostLines: () => ({
       console: console.lost,
-      ...(file === null ? {} : { file: file.lost }),
+      ...(file === null ? {} : { file: file.lines.lost }),
       ...(lines === null ? {} : { database: lines.lost() }),
       ...(requests === null ? {} : { tracking: requests.lost() }),
     }),
@@ -110,7 +116,8 @@ export function createLogOutputs(configuration: Configuration, context: LogOutpu
     closeDatabases,
     close: async () => {
       await closeDatabases();
-      await Promise.all([file?.close(timings.close), console.close(timings.close)]);
+      await Promise.all([file?.lines.close(timings.close), console.close(timings.close)]);
+      removeExit();
     },
   };
 }
@@ -119,34 +126,38 @@ function storable(value: string | null): string | null {
   return value === null ? null : storableText(value);
 }
 
-function openConsole({ writeLog, report }: LogOutputsContext): BatchQueue<string> {
-  return openLines('the log on the standard output', report, {
-    write: async (lines) => {
-      await writeLog(lines.join(''));
-      return 0;
+function openConsole(context: LogOutputsContext): LineOutput {
+  return openLines(context, {
+    name: 'the log on the standard output',
+    sink: {
+      write: async (blocks) => {
+        for (const block of blocks) await context.writeLog(block);
+        return 0;
+      },
+      close: () => Promise.resolve(),
     },
-    close: () => Promise.resolve(),
+    writeSync: context.writeLogSync,
   });
 }
 
-function openFile(
-  { path, maxSize, interval, maxFiles }: Configuration['log']['file'],
-  { workingDirectory }: LogOutputsContext,
-): BatchSink<string> {
-  return sharedSink(new LogFile({ path: resolve(workingDirectory, path!), maxSize, interval, maxFiles }));
+interface FileOutput {
+  readonly lines: LineOutput;
+  readonly sink: BatchSink<Uint8Array>;
 }
 
-function openLines(name: string, report: LogOutputsContext['report'], sink: BatchSink<string>): BatchQueue<string> {
-  return new BatchQueue({
-    name,
-    sink,
-    sizeOf: (line) => line.length,
-    maxItems: maxQueuedLines,
-    batchSize: batchSizes.lines,
-    delayMs: timings.lineDelay,
-    retryMs: timings.retry,
-    report,
-  });
+function openFile(configured: string, { log }: Configuration, context: LogOutputsContext): FileOutput {
+  const { maxSize, interval, maxFiles } = log.file;
+  const path = resolve(context.workingDirectory, configured);
+  const sink = context.file ?? sharedSink(new LogFile({ path, maxSize, interval, maxFiles }));
+  const writeSync = (lines: Uint8Array): void => appendAtExit(path, lines);
+  return { sink, lines: openLines(context, { name: `the log file ${configured}`, sink, writeSync }) };
+}
+
+function openLines(
+  { report }: LogOutputsContext,
+  output: Pick<LineOutputOptions, 'name' | 'sink' | 'writeSync'>,
+): LineOutput {
+  return new LineOutput({ ...output, retryMs: timings.retry, report });
 }
 
 interface DatabaseOutput {
@@ -179,7 +190,7 @@ function openQueue(
     sink: database,
     sizeOf: sizeOfRow,
     maxItems: maxQueuedRows,
-    batchSize: batchSizes.database,
+    batchSize: databaseBatchSize,
     delayMs: timings.databaseDelay,
     retryMs: timings.retry,
     report,

@@ -18,6 +18,8 @@ export interface LogTarget {
   readonly level: LogLevel;
   /** Receives a JSON object and a line feed. */
   readonly write: (line: string) => void;
+  /** Receives the lines of the access log in the form for readers instead; absent: the target has JSON. */
+  readonly writePretty?: (line: string) => void;
 }
 
 export interface LoggerOptions {

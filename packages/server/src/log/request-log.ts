@@ -5,7 +5,8 @@ import { redactText } from './redact.ts';
 
 /** A request whose response has ended. */
 export interface RequestEntry {
-  readonly startedAt: Date;
+  /** Milliseconds since 1970, when the response has ended. */
+  readonly endedAt: number;
   readonly method: string;
   /** Without the query string, and without secrets. */
   readonly path: string;
@@ -95,7 +96,7 @@ export function createRequestLog({ skipPaths, userClaims, now, consumers }: Requ
   function end(this: CountingResponse): void {
     const request = this.req as LoggedRequest;
     const record = request[openRequestKey]!;
-    const entry = toEntry(record, request, this, now());
+    const entry = toEntry(record, request, this, now().getTime());
     if (!skipped.has(record.startPath)) for (const consume of consumers) consume(entry, request);
     for (const consume of consumersOfAll) consume(entry, request);
   }
@@ -159,11 +160,16 @@ function add(record: OpenRequest, observation: RequestObservation, userClaims: r
 }
 
 /** Names each field, as the rest of an object would cost 20 µs. */
-function toEntry(record: OpenRequest, request: IncomingMessage, response: CountingResponse, now: Date): RequestEntry {
+function toEntry(
+  record: OpenRequest,
+  request: IncomingMessage,
+  response: CountingResponse,
+  endedAt: number,
+): RequestEntry {
   const durationMs = round(performance.now() - record.startedAt);
   const { headersSent, statusCode, writableFinished } = response;
   return {
-    startedAt: new Date(now.getTime() - durationMs),
+    endedAt,
     method: request.method ?? 'GET',
     path: redactText(record.path),
     status: headersSent ? statusCode : clientClosedRequest,
@@ -224,7 +230,7 @@ export function trackingRow(entry: RequestEntry): readonly (string | null)[] {
     entry.address,
     entry.routine,
     entry.requestId,
-    entry.startedAt.toISOString(),
+    new Date(entry.endedAt - entry.durationMs).toISOString(),
     entry.databaseMs === null ? null : String(entry.databaseMs),
   ];
 }

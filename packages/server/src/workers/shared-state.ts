@@ -26,7 +26,7 @@ const maxEndedSessions = 100_000;
 export interface SharedOutputs {
   readonly writeLog: ProcessContext['writeLog'];
   /** Null: there is no log file. */
-  readonly file: BatchSink<string> | null;
+  readonly file: BatchSink<Uint8Array> | null;
 }
 
 export class SharedState {
@@ -72,11 +72,11 @@ export class SharedState {
     );
     channel.handle(
       toPrimary.writeConsole,
-      oneAtATime<string, void>((text) => this.#outputs.writeLog(text)),
+      oneAtATime<Uint8Array, void>((lines) => this.#outputs.writeLog(lines)),
     );
     channel.handle(
       toPrimary.writeLogFile,
-      oneAtATime<readonly string[], number>(async (lines) => (await this.#outputs.file?.write(lines)) ?? 0),
+      oneAtATime<readonly Uint8Array[], number>(async (blocks) => (await this.#outputs.file?.write(blocks)) ?? 0),
     );
     channel.handle(toPrimary.readMetrics, () => this.#metrics.read());
   }

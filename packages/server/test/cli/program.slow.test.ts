@@ -117,6 +117,24 @@ test('the exit code and the error message reach the shell', async () => {
   expect(failing.text.stderr).toBe('pgway: pgway.json:1:2: "," or "}" expected, found the end of the file\n');
 });
 
+test('the last lines of the log are kept when an error ends the process', async () => {
+  const folder = await folderWith({
+    'pgway.json': { connectionString: serverConnectionString(), log: { file: { path: 'pgway.log' } } },
+    'crash.mjs': `process.on('SIGUSR2', () => { throw new Error('crash'); });`,
+  });
+  const [node = '', ...rest] = program;
+  const running = start(folder, [node, '--import=./crash.mjs', ...rest, '--log.format=json']);
+  const [, url] = await running.until(/"url":"([^"]+)"/);
+
+  for (let count = 0; count < 10; count += 1) await fetch(`${url!}/nothing`);
+  running.child.kill('SIGUSR2');
+
+  expect(await running.ended).toBe(1);
+  expect(running.text.stderr).toContain('Error: crash');
+  const lines = [running.text.stdout, await readFile(join(folder, 'pgway.log'), 'utf8')];
+  expect(lines.map((text) => text.match(/"source":"access"/g)?.length)).toEqual([10, 10]);
+});
+
 test('a standard output that is not read delays no response, and its lines are kept', async () => {
   const folder = await folderWith({ 'pgway.json': { connectionString: serverConnectionString() } });
   const running = start(folder, [...program, '--log.format=json']);

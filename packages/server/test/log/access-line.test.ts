@@ -10,16 +10,16 @@ const byDefault = Object.fromEntries(logSources.map((source) => [source, null]))
   string,
   null
 > as SourceLevels;
-const now = (): Date => new Date('2026-01-02T03:04:05.678Z');
+const endedAt = Date.parse('2026-01-02T03:04:05.678Z');
 
 function lines(entry: RequestEntry, level: LogLevel = 'info', levels: SourceLevels = byDefault): readonly string[] {
   const written: string[] = [];
-  createAccessWriter({ targets: [{ level, write: (line) => written.push(line) }], levels, now })(entry);
+  createAccessWriter({ targets: [{ level, write: (line) => written.push(line) }], levels })(entry);
   return written;
 }
 
 const entry: RequestEntry = {
-  startedAt: now(),
+  endedAt,
   method: 'GET',
   path: '/api/books',
   status: 200,
@@ -44,12 +44,25 @@ test('a line has the known values', () => {
   ]);
 });
 
+test('a line for readers begins with method, path and status, and a worker has its number', () => {
+  const written: string[] = [];
+  const unused = (): never => expect.unreachable('the line was made as JSON');
+  const targets = [{ level: 'info', write: unused, writePretty: (line: string) => written.push(line) }] as const;
+  const write = createAccessWriter({ targets, levels: byDefault, worker: 2 });
+
+  write({ ...entry, path: '/a\u009b', databaseMs: 0.5, rows: 3, user: 'ada\n', isIncomplete: true });
+
+  expect(written).toEqual([
+    '03:04:05.678 info  GET /a\\u009b 200 worker=2 durationMs=1.25 databaseMs=0.5 rows=3 bytes=0 user=ada\\u000a address=127.0.0.1 incomplete=true\n',
+  ]);
+});
+
 test('a line is valid JSON without control characters, whatever the client sent', () => {
   const text = fc.string({ unit: 'binary' });
   const optional = fc.option(text);
   const size = fc.option(fc.nat());
   const entries = fc.record<RequestEntry>({
-    startedAt: fc.constant(now()),
+    endedAt: fc.constant(endedAt),
     method: text,
     path: text,
     status: fc.nat(),
@@ -72,11 +85,11 @@ test('a line is valid JSON without control characters, whatever the client sent'
       const [line = ''] = lines(given);
 
       expect(line.slice(0, -1)).not.toMatch(/\p{Cc}/u);
-      const { startedAt: _, isIncomplete, route: __, isEventStream: ___, ...values } = given;
+      const { endedAt: _, isIncomplete, route: __, isEventStream: ___, ...values } = given;
       const known = Object.entries(values).filter(([, value]) => value !== null);
       expect(JSON.parse(line)).toEqual({
         level: 'info',
-        time: now().toISOString(),
+        time: new Date(endedAt).toISOString(),
         source: 'access',
         ...Object.fromEntries(known),
         ...(isIncomplete ? { incomplete: true } : {}),

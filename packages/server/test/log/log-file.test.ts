@@ -11,6 +11,8 @@ function open(path: string, options: Partial<LogFileOptions> = {}): LogFile {
   return file;
 }
 
+const blocks = (...lines: readonly string[]): readonly Uint8Array[] => lines.map((line) => Buffer.from(line));
+
 const permissions = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
 
 test('the folder is created, and other users may read neither folder nor file', async () => {
@@ -18,8 +20,8 @@ test('the folder is created, and other users may read neither folder nor file', 
   const path = join(folder, 'logs/more/pgway.log');
 
   const file = open(path);
-  await file.write(['a\n', 'b\n']);
-  await file.write(['c\n']);
+  await file.write(blocks('a\n', 'b\n'));
+  await file.write(blocks('c\n'));
 
   expect(await readFile(path, 'utf8')).toBe('a\nb\nc\n');
   expect([await permissions(path), await permissions(join(folder, 'logs/more'))]).toEqual(['640', '750']);
@@ -28,7 +30,7 @@ test('the folder is created, and other users may read neither folder nor file', 
 test('an existing file is continued', async () => {
   const folder = await folderWith({ 'pgway.log': 'old\n' });
 
-  await open(join(folder, 'pgway.log')).write(['new\n']);
+  await open(join(folder, 'pgway.log')).write(blocks('new\n'));
 
   expect(await readFile(join(folder, 'pgway.log'), 'utf8')).toBe('old\nnew\n');
 });
@@ -37,7 +39,7 @@ test('beyond its size, a file becomes an older one; of these, the number is limi
   const folder = await folderWith();
   const file = open(join(folder, 'pgway.log'), { maxSize: 6 });
 
-  for (const line of ['first\n', 'second\n', 'third\n', 'fourth\n', 'x\n']) await file.write([line]);
+  for (const line of ['first\n', 'second\n', 'third\n', 'fourth\n', 'x\n']) await file.write(blocks(line));
 
   const names = (await readdir(folder)).toSorted();
   const contents = await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')]));
@@ -50,8 +52,8 @@ test('beyond its size, a file becomes an older one; of these, the number is limi
 
 test('a file with an interval is written', async () => {
   const folder = await folderWith();
-  await open(join(folder, 'day.log'), { interval: 'day' }).write(['a\n']);
-  await open(join(folder, 'hour.log'), { interval: 'hour' }).write(['b\n']);
+  await open(join(folder, 'day.log'), { interval: 'day' }).write(blocks('a\n'));
+  await open(join(folder, 'hour.log'), { interval: 'hour' }).write(blocks('b\n'));
   expect(await readFile(join(folder, 'day.log'), 'utf8')).toBe('a\n');
   expect(await readFile(join(folder, 'hour.log'), 'utf8')).toBe('b\n');
 });
@@ -62,9 +64,9 @@ test('a file that cannot be opened is opened later', async () => {
   await mkdir(path);
   const file = open(path);
 
-  await expect(file.write(['a\n'])).rejects.toThrow('it is not a file');
+  await expect(file.write(blocks('a\n'))).rejects.toThrow('it is not a file');
   await rm(path, { recursive: true });
-  await file.write(['b\n']);
+  await file.write(blocks('b\n'));
 
   // The first write could have left a part of a line.
   expect(await readFile(path, 'utf8')).toBe('\nb\n');
@@ -76,7 +78,7 @@ test.skipIf(process.getuid?.() === 0)('a file without write permission', async (
   await chmod(path, 0o400);
   const file = open(path);
 
-  await expect(file.write(['a\n'])).rejects.toThrow('EACCES');
+  await expect(file.write(blocks('a\n'))).rejects.toThrow('EACCES');
 });
 
 /** Mounts a file system of 64 KiB; returns false without the permission to do so. */
@@ -95,12 +97,12 @@ test('a full disk: writing fails, and resumes when there is space', async (conte
   if (!mountSmall(folder)) return context.skip();
   const path = join(folder, 'pgway.log');
   const file = open(path);
-  await file.write(['first\n']);
+  await file.write(blocks('first\n'));
   await writeFile(join(folder, 'ballast'), Buffer.alloc(60 * 1024)).catch(() => undefined);
 
-  await expect(file.write([`${'x'.repeat(10_000)}\n`])).rejects.toThrow('ENOSPC');
+  await expect(file.write(blocks(`${'x'.repeat(10_000)}\n`))).rejects.toThrow('ENOSPC');
   await rm(join(folder, 'ballast'));
-  await file.write(['last\n']);
+  await file.write(blocks('last\n'));
 
   const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
   expect([lines[0], lines.at(-1)]).toEqual(['first', 'last']);

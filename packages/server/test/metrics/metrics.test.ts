@@ -367,7 +367,7 @@ test('the metrics of several processes: gauges of the running ones, counts of al
 });
 
 const entry: RequestEntry = {
-  startedAt: new Date(0),
+  endedAt: 0,
   method: 'GET',
   path: '/a',
   status: 200,

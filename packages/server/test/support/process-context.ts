@@ -36,7 +36,9 @@ export function createTestProcess(
     workingDirectory,
     sendStop: (mode) => listeners.forEach((listener) => listener(mode)),
     stdout: { write: writeOut },
-    writeLog: async (chunk) => writeOut(chunk),
+    writeLog: async (lines) => writeOut(Buffer.from(lines).toString()),
+    writeLogSync: (lines) => writeOut(Buffer.from(lines).toString()),
+    onExit: () => () => undefined,
     stderr: { write: (chunk) => void (text.stderr += chunk) },
     sendReload: () => reloads.forEach((reload) => reload()),
     onReload: (listener) => {

@@ -19,7 +19,7 @@ const policy: RateLimitPolicy = { name: 'reports', type: 'concurrency', limit: 2
 const configuration = parseConfiguration({});
 
 /** A primary process, and a worker with its rate limits. */
-async function connect(writeLog: (text: string) => Promise<void> = () => Promise.resolve()) {
+async function connect(writeLog: (lines: Uint8Array) => Promise<void> = () => Promise.resolve()) {
   const shared = new SharedState(configuration, { writeLog, file: null }, noChanges);
   const pair = channelPair();
   shared.add(pair.primary);
@@ -164,16 +164,16 @@ test('an invalidation that the primary process does not answer does not fail the
 test('lines of a worker are refused while an output takes none, and written afterwards', async () => {
   const written: string[] = [];
   let resume = (): void => undefined;
-  const { worker } = await connect(async (text) => {
+  const { worker } = await connect(async (lines) => {
     if (written.length === 0) await new Promise<void>((resolve) => (resume = resolve));
-    written.push(text);
+    written.push(Buffer.from(lines).toString());
   });
-  const first = worker.ask(toPrimary.writeConsole, 'a\n', 60_000);
-  const second = worker.ask(toPrimary.writeConsole, 'b\n', 60_000);
+  const first = worker.ask(toPrimary.writeConsole, Buffer.from('a\n'), 60_000);
+  const second = worker.ask(toPrimary.writeConsole, Buffer.from('b\n'), 60_000);
   await expect(second).rejects.toThrow('the output does not take the lines before');
   resume();
   await first;
-  await worker.ask(toPrimary.writeConsole, 'c\n', 60_000);
+  await worker.ask(toPrimary.writeConsole, Buffer.from('c\n'), 60_000);
   expect(written).toEqual(['a\n', 'c\n']);
 });
 
