@@ -151,7 +151,6 @@ export type { Filters } from './catalog/options.ts';
 export type { RoutineSource } from './catalog/routine-source.ts';
 export type {
   BasicAuthentication,
-  CachePolicy,
   TypedClientOptions,
   Endpoint,
   EndpointChanges,
@@ -175,6 +174,7 @@ export type {
   EndpointUpload,
   ToolHint,
 } from './endpoints/endpoint.ts';
+export type { CachePolicy } from './endpoints/cache-policy.ts';
 export type { NamedColumn, NamedType } from './endpoints/named-type.ts';
 export type { EndpointAuthenticationOptions, EndpointFormOptions } from './endpoints/options.generated.ts';
 export type { EndpointOptions, EndpointRateLimitOptions } from './endpoints/options.ts';

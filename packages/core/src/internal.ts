@@ -46,6 +46,7 @@ export { takesQuery } from './endpoints/query-method.ts';
 export { parseQueryString } from './http/query-string.ts';
 export { logObserver } from './logging/log-observer.ts';
 export type {
+  ChangedTable,
   ChangeEnd,
   ChangeFeed,
   ChangeGapReason,
@@ -57,6 +58,7 @@ export type {
   ChangeStatistics,
   ChangeSubscription,
   RowChange,
+  TableReport,
 } from './ports/changes.ts';
 export {
   type DescribedColumn,

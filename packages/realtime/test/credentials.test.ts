@@ -82,7 +82,7 @@ describe('a token that the server cannot use yet', () => {
             if (isBroken && request.query.relation.name === 'b') throw new Problem('changes-unavailable');
             return feed.subscribe(request, listener);
           },
-          watchTables: (listener) => feed.watchTables(listener),
+          watchTables: (tables, listener) => feed.watchTables(tables, listener),
           statistics: () => feed.statistics(),
           close: () => feed.close(),
         };

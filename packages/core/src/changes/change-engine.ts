@@ -7,6 +7,8 @@ import type {
   ChangeRequest,
   ChangeStatistics,
   ChangeSubscription,
+  ChangedTable,
+  TableReport,
 } from '../ports/changes.ts';
 import { clientShare, type Database } from '../postgres/port.ts';
 import type { CommittedTransaction } from '../postgres/replication/committed-transaction.ts';
@@ -22,6 +24,7 @@ import { GroupJoins } from './group-joins.ts';
 import { Limiter } from './limiter.ts';
 import { type ChangeEngineState, LogSource, type OpenReader } from './log-source.ts';
 import { ReplayLog, type ReplayLimits } from './replay-log.ts';
+import { TableWatchers } from './table-watchers.ts';
 import { retryAfter, unavailable } from './unavailable.ts';
 import { WatchedTables } from './watched-table.ts';
 
@@ -69,7 +72,7 @@ export class ChangeEngine implements ChangeFeed {
   readonly #limiter: Limiter;
   readonly #joins: GroupJoins;
   readonly #context: LookupContext;
-  readonly #watchers = new Set<(tables: ReadonlySet<string> | null) => void>();
+  readonly #watchers: TableWatchers;
   readonly #source: LogSource;
   /** The snapshot that the groups have the state of; null before the first cut. */
   #current: Cut | null = null;
@@ -89,6 +92,7 @@ export class ChangeEngine implements ChangeFeed {
       report: options.report,
     });
     this.#tables = new WatchedTables(options.holders, options.publication);
+    this.#watchers = new TableWatchers(this.#tables);
     this.#log = new ReplayLog(options.replay);
     this.#limiter = new Limiter(Math.max(2, clientShare(options.lookups.size)));
     this.#pending = new PendingTransactions(options.maxKeys * 4);
@@ -156,9 +160,10 @@ export class ChangeEngine implements ChangeFeed {
     return joined;
   }
 
-  watchTables(listener: (tables: ReadonlySet<string> | null) => void): () => void {
-    this.#watchers.add(listener);
-    return () => void this.#watchers.delete(listener);
+  watchTables(tables: readonly ChangedTable[], listener: (report: TableReport) => void): () => void {
+    const stop = this.#watchers.add(tables, listener);
+    this.#wake();
+    return stop;
   }
 
   statistics(): ChangeStatistics {
@@ -195,11 +200,14 @@ export class ChangeEngine implements ChangeFeed {
     throw new Problem('changes-unavailable', { headers: retryAfter, ...detail, ...cause });
   }
 
-  /** Groups of tables that are not published any more end. */
+  /** Groups of tables that are not published any more end, after a gap. */
   async #refreshTables(): Promise<void> {
     const lost = await this.#tables.refresh();
-    if (lost.size === 0) return;
-    for (const group of this.#groups.values()) if (lost.has(group.table)) this.#endGroup(group, 'schema-changed');
+    for (const group of [...this.#groups.values()].filter(({ table }) => lost.has(table))) {
+      if (this.#current !== null)
+        this.#countGaps('schema-changed', group.gapAt(this.#current.position, 'schema-changed', this.#server));
+      this.#endGroup(group, 'schema-changed');
+    }
   }
 
   #messagesAfter(group: ChangeGroup, lastEventId: string): ReturnType<ChangeGroup['after']> {
@@ -243,7 +251,7 @@ export class ChangeEngine implements ChangeFeed {
     this.#tables.markAll();
     this.#joins.fail(unavailable(this.#source.unavailable));
     this.#restart('connection-lost');
-    for (const watcher of this.#watchers) watcher(null);
+    this.#watchers.lose();
   }
 
   /** All groups begin again at the next cut, and learn that changes may be missing. */
@@ -263,7 +271,7 @@ export class ChangeEngine implements ChangeFeed {
 
   #receive(transaction: CommittedTransaction): void {
     this.#pending.add(transaction);
-    const isWatched = this.#watchers.size > 0 || this.#groups.size > 0;
+    const isWatched = !this.#watchers.isEmpty || this.#groups.size > 0;
     // A cut drops them. Without it, the first cut of a subscriber could miss the commits that were received before its snapshot.
     if (isWatched || this.#pending.size > maxIdleTransactions) this.#wake();
   }
@@ -287,7 +295,8 @@ export class ChangeEngine implements ChangeFeed {
 
   #scheduleRenewal(): void {
     clearTimeout(this.#timer);
-    if (this.#groups.size === 0 && this.#pending.isEmpty) return this.#dropCurrent();
+    if (this.#groups.size === 0) this.#dropCurrent();
+    if (this.#groups.size === 0 && this.#watchers.isEmpty && this.#pending.isEmpty) return;
     this.#timer = setTimeout(() => this.#wake(0), renewalMs).unref();
   }
 
@@ -303,7 +312,7 @@ export class ChangeEngine implements ChangeFeed {
       hasTaken = true;
       const included = this.#pending.take(cut.visibility);
       const changes = collectChanges(included);
-      this.#notifyWatchers(changes);
+      this.#watchers.report(changes, cut);
       const previous = this.#current;
       if (previous !== null) await this.#deliver(changes, previous, cut);
       this.#current = cut;
@@ -322,10 +331,12 @@ export class ChangeEngine implements ChangeFeed {
 
   /** Takes a snapshot, and waits until the reader has everything that it shows. */
   async #takeCut(): Promise<Cut> {
-    const { holders, serverVersion, maxAgeMs } = this.#options;
+    const { holders, publication, serverVersion, maxAgeMs } = this.#options;
     const version = serverVersion();
     await this.#refreshTables();
-    const cut = await Cut.take(holders, { serverVersion: version, tables: this.#tables.ids(), timeout: maxAgeMs });
+    await this.#watchers.refresh();
+    const tables = this.#tables.ids();
+    const cut = await Cut.take(holders, { serverVersion: version, tables, publication, timeout: maxAgeMs });
     try {
       if (cut.flushLsn < cut.insertLsn) await flushLog(holders, version, maxAgeMs);
       await this.#source.reach(cut.insertLsn, maxAgeMs);
@@ -366,12 +377,6 @@ export class ChangeEngine implements ChangeFeed {
     if (this.#failedCuts > 2) this.#joins.fail(unavailable(error));
     this.#mustCut = true;
     this.#startedAt = performance.now() + Math.min(1_000, 20 * 2 ** this.#failedCuts) - this.#options.windowMs;
-  }
-
-  #notifyWatchers(changes: CutChanges): void {
-    if (this.#watchers.size === 0 || changes.size === 0) return;
-    const names = new Set([...changes.keys()].map((key) => (JSON.parse(key) as [string, string]).join('.')));
-    for (const watcher of this.#watchers) watcher(names);
   }
 
   #countGaps(reason: ChangeGapReason, receivers: number): void {

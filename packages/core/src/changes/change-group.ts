@@ -6,7 +6,7 @@ import type {
   ChangeRequest,
   RowChange,
 } from '../ports/changes.ts';
-import { isIdOf } from './change-id.ts';
+import { formatChangeId, isIdOf, numberAfter } from './change-id.ts';
 import { tableKey } from './key-changes.ts';
 import type { ReplayLog } from './replay-log.ts';
 
@@ -130,6 +130,11 @@ export class ChangeGroup {
   gap(id: string, reason: ChangeGapReason): number {
     // With the id before the gap, a client that is cut off before the rows of its snapshot gets the gap again.
     return this.#publish({ kind: 'gap', id, reason }, { kind: 'gap', id: this.lastId, reason });
+  }
+
+  /** Sends a gap with the first id after that of the group. */
+  gapAt(position: string, reason: ChangeGapReason, server: string): number {
+    return this.gap(formatChangeId(position, numberAfter(this.lastId, position), server), reason);
   }
 
   #publish(message: ChangeMessage, beforeRows: ChangeMessage): number {

@@ -113,15 +113,18 @@ function createPair(...input: Parameters<typeof createLookupPair>): LookupPair {
   return pair;
 }
 
-/** Earlier snapshots see no rows of a table that was rewritten, as by a new type of a column. Truncations have events of their own. */
+/**
+ * Earlier snapshots see no rows of a table that was rewritten, as by a new type of a column, and the log lacks changes of a table that was not
+ * published. Truncations have events of their own.
+ */
 function isRewritten(
   watched: WatchedTable | undefined,
   table: TableChanges | undefined,
   { previous, cut }: CutInterval,
 ): boolean {
   if (watched === undefined || (table !== undefined && table.truncated !== null)) return false;
-  const before = previous.files.get(watched.id);
-  return before !== undefined && before !== cut.files.get(watched.id);
+  const before = previous.states.get(watched.id);
+  return before !== undefined && before !== cut.states.get(watched.id);
 }
 
 function findGap(group: ChangeGroup, changes: CutChanges): ChangeGapReason | null {

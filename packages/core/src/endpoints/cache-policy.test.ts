@@ -12,10 +12,11 @@ const parameters = [{ name: '_shelf', type: int4 }, { name: '_title', hasDefault
 function buildWithComment(
   lines: string,
   sketch: Sketch = {},
+  options: Partial<Parameters<typeof buildEndpoints>[1]> = {},
 ): { endpoint: Endpoint | undefined; reports: readonly string[] } {
   const { endpoints, diagnostics } = buildEndpoints(
     [routine({ comment: `HTTP\n${lines}`, parameters, ...sketch }), routine({ schema: 'library', name: 'Books' })],
-    { ...endpointDefaults, logAnnotationSetInfo: false },
+    { ...endpointDefaults, logAnnotationSetInfo: false, ...options },
   );
   const reports = diagnostics.map(({ severity, code, line, message }) => `${severity} ${code} ${line}: ${message}`);
   return { endpoint: endpoints.find(({ name }) => name === 'do_thing'), reports };
@@ -30,6 +31,17 @@ describe('cached', () => {
     ['cached title, _shelf', { parameters: [1, 2], expiresInMs: null }],
     ['cached _title\ncache_expires_in 10s', { parameters: [2], expiresInMs: 10_000 }],
     ['cache_expires = 2 days\ncached', { parameters: null, expiresInMs: 172_800_000 }],
+    [
+      'cached title Until changes of book, library.shelf',
+      {
+        parameters: [2],
+        expiresInMs: null,
+        untilChangesOf: [
+          { schema: 'public', name: 'book' },
+          { schema: 'library', name: 'shelf' },
+        ],
+      },
+    ],
   ])('%j', (lines, cache) => {
     const { endpoint, reports } = buildWithComment(lines);
     expect([endpoint?.cache, reports]).toEqual([cache, []]);
@@ -52,6 +64,35 @@ describe('cached', () => {
     const { endpoint, reports } = buildWithComment(lines, sketch);
     expect(endpoint?.cache).toBe(null);
     expect(reports).toEqual([`warning no-effect 2: cached has no effect ${where}; remove the line`]);
+  });
+
+  test.each([
+    [
+      'cached until changes book',
+      'error bad-argument 2: write cached until changes of <table>, …, not "until changes book"',
+      {},
+    ],
+    [
+      'cached until changes of',
+      'error bad-argument 2: write cached until changes of <table>, …, not "until changes of"',
+      {},
+    ],
+    [
+      'cached until changes of book\nconnection_name warehouse',
+      'error contradiction 2: cached: changes are read from the main database, and connection_name selects another one; remove one of the lines',
+      { connectionNames: ['warehouse'] },
+    ],
+  ])('%j is an error: its responses would be cached for too long', (lines, message, options) => {
+    const { endpoint, reports } = buildWithComment(lines, {}, options);
+    expect([endpoint, reports.filter((report) => report.startsWith('error'))]).toEqual([undefined, [message]]);
+  });
+
+  test('a table whose own changes are not named is a warning', () => {
+    const table = { kind: 'table', name: 'do_thing' } as const;
+    expect(buildWithComment('cached until changes of book', table).reports).toEqual([
+      'warning cached-rows 2: cached: changes of "do_thing" itself do not invalidate its responses; add it to the tables',
+    ]);
+    expect(buildWithComment('cached until changes of book, do_thing', table).reports).toEqual([]);
   });
 
   test('an expiry without cached has no effect', () => {

@@ -1,8 +1,11 @@
 import { display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
-import type { CachePolicy, EndpointParameter, ResultShape } from './endpoint.ts';
+import type { EndpointParameter, ResultShape } from './endpoint.ts';
 import { findParameter } from './parameters.ts';
 import { cached, cacheExpiresIn } from './annotations/cache.ts';
+import { connectionName } from './annotations/connection.ts';
+import type { ChangedTable } from '../ports/changes.ts';
+import { toTable } from './changes.ts';
 import { loginOrLogout } from './annotations/login.ts';
 import { uploadHandlers } from './annotations/upload.ts';
 import { fromComment } from './comment/resolve-values.ts';
@@ -10,14 +13,24 @@ import type { SettingKey } from './comment/setting.ts';
 import { fromDefault, type Resolved } from './origin.ts';
 import type { Routine } from '../catalog/routine.ts';
 
+/** The response caching of an endpoint. */
+export interface CachePolicy {
+  /** The positions of the parameters in the cache key; null for all parameters. */
+  readonly parameters: readonly number[] | null;
+  /** Null: until the response is invalidated or evicted. */
+  readonly expiresInMs: number | null;
+  /** The tables whose committed changes invalidate the responses; absent: none. */
+  readonly untilChangesOf?: readonly ChangedTable[];
+}
+
 /** Returns the cache policy that the comment sets, or null without caching. */
 export function resolveCachePolicy(
   builder: EndpointBuilder,
   parameters: readonly EndpointParameter[],
   result: ResultShape,
 ): Resolved<CachePolicy | null> {
-  const names = builder.get(cached);
-  if (names === null) {
+  const settings = builder.get(cached);
+  if (settings === null) {
     warnOfNoEffect(builder, cacheExpiresIn, 'without cached');
     return builder.annotationFor(cached) === null
       ? fromDefault(null, 'no cached line')
@@ -31,10 +44,35 @@ export function resolveCachePolicy(
     warnOfNoEffect(builder, cached, reason);
     return fromComment(builder, cached, null, `no effect ${reason}`);
   }
+  const { parameters: names, tables } = settings;
   return fromComment(builder, cached, {
     parameters: names === 'all' ? null : resolvePositions(builder, parameters, names),
     expiresInMs: builder.get(cacheExpiresIn),
+    ...(tables.length === 0 ? {} : { untilChangesOf: resolveTables(builder, tables) }),
   });
+}
+
+/** Returns the tables of `until changes of`. A name without a schema is one of the schema of the routine. */
+function resolveTables(builder: EndpointBuilder, written: readonly string[]): readonly ChangedTable[] {
+  const { kind, schema, name } = builder.routine;
+  const tables = written.map((word) => toTable(word, schema));
+  const line = builder.annotationFor(cached)?.line ?? null;
+  if (builder.get(connectionName) !== null)
+    builder.report(
+      'error',
+      'contradiction',
+      'cached: changes are read from the main database, and connection_name selects another one; remove one of the lines',
+      line,
+    );
+  const isTable = kind === 'table' || kind === 'partitioned table';
+  if (isTable && tables.every((table) => table.schema !== schema || table.name !== name))
+    builder.report(
+      'warning',
+      'cached-rows',
+      `cached: changes of ${display(name)} itself do not invalidate its responses; add it to the tables`,
+      line,
+    );
+  return tables;
 }
 
 /** Returns the reason why responses cannot be cached, for a message, or null. */

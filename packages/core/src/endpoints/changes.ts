@@ -1,5 +1,6 @@
 import type { ChangeSource } from '../catalog/table.ts';
 import { displayIdentifier } from '../catalog/quote.ts';
+import type { ChangedTable } from '../ports/changes.ts';
 import { connectionName } from './annotations/connection.ts';
 import {
   changedOperations,
@@ -146,8 +147,8 @@ function resolveRoute(
   return `the log does not have ${display(column)} of a deleted or updated row; run: create unique index ${index} on ${sqlName(source)} (${columns}); alter table ${sqlName(source)} replica identity using index ${index}. Its columns must be not null`;
 }
 
-/** Reads `name` and `schema.name`. A name without a schema is one of the schema of the table. */
-function toTable(written: string, schema: string): { readonly schema: string; readonly name: string } {
+/** Reads `name` and `schema.name`. @param schema that of a name without one */
+export function toTable(written: string, schema: string): ChangedTable {
   const dot = written.indexOf('.');
   return dot === -1 ? { schema, name: written } : { schema: written.slice(0, dot), name: written.slice(dot + 1) };
 }

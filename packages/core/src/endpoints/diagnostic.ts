@@ -2,7 +2,7 @@ import { escapeControlCharacters } from '../validation/escape.ts';
 
 /** A problem or notice about a comment or the configuration, found at start. */
 export interface Diagnostic {
-  /** An endpoint with an error is not published. */
+  /** An endpoint with an error is not published, unless only its cache is concerned. */
   readonly severity: 'error' | 'warning' | 'info';
   /** Stable, kebab-case: `near-miss`, `duplicate-route`. */
   readonly code: string;

@@ -1,3 +1,4 @@
+import type { CachePolicy } from './cache-policy.ts';
 import type { SessionEffects } from '../catalog/routine.ts';
 import type { PageLimits, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
 import type { NamedType } from './named-type.ts';
@@ -255,14 +256,6 @@ export interface EndpointChanges {
   readonly byAddress: boolean;
   /** Tables whose changes reach subscribers as a gap. */
   readonly gapOn: readonly { readonly schema: string; readonly name: string }[];
-}
-
-/** The response caching of an endpoint. */
-export interface CachePolicy {
-  /** The positions of the parameters in the cache key; null for all parameters. */
-  readonly parameters: readonly number[] | null;
-  /** Null: until the response is invalidated or evicted. */
-  readonly expiresInMs: number | null;
 }
 
 /** File uploads as `multipart/form-data`. The parameters come from the query string. */

@@ -96,5 +96,7 @@ function showCache({ cache, parameters }: Endpoint): string {
   if (cache === null) return 'none';
   const names = parameters.filter(({ position }) => cache.parameters?.includes(position)).map(({ key }) => key);
   const key = cache.parameters === null ? 'all parameters' : names.length === 0 ? 'no parameter' : names.join(', ');
-  return `by ${key}${cache.expiresInMs === null ? '' : `, for ${cache.expiresInMs / 1_000} s`}`;
+  const until =
+    cache.untilChangesOf === undefined ? '' : `, until changes of ${cache.untilChangesOf.map(tableLabel).join(', ')}`;
+  return `by ${key}${cache.expiresInMs === null ? '' : `, for ${cache.expiresInMs / 1_000} s`}${until}`;
 }

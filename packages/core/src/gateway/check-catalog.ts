@@ -1,3 +1,4 @@
+import { checkCachedTables } from './check-cached-tables.ts';
 import { lexComment } from '../endpoints/comment/lexer.ts';
 import {
   readMissingPrivileges,
@@ -29,7 +30,7 @@ export interface CatalogSnapshot {
 
 /**
  * Compares options and comments with the catalog. Returns diagnostics for objects with an `HTTP` line that cannot be published, and for
- * missing privileges; warns of unknown schemas.
+ * missing privileges and tables whose changes the log lacks; warns of unknown schemas.
  */
 export async function checkCatalog(
   database: Database,
@@ -42,6 +43,7 @@ export async function checkCatalog(
   return [
     ...(await checkUnsupportedObjects(database, snapshot, options)),
     ...(await checkPrivileges(database, snapshot, options, observe)),
+    ...(options.cacheEnabled ? await checkCachedTables(database, snapshot.endpoints) : []),
   ];
 }
 

@@ -9,6 +9,8 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import { type RoutineIndex, indexRoutines, findRoutineNames } from '../endpoints/cache-policy.ts';
 import { GuardedCache } from '../cache/guarded-cache.ts';
 import { VersionTimes } from '../request/cache/version-times.ts';
+import type { Changes } from './open-changes.ts';
+import { TableFollower } from './table-follower.ts';
 import { MemoryCache } from '../cache/memory-cache.ts';
 import { StartError } from './start-error.ts';
 
@@ -41,7 +43,7 @@ const notifySql =
  */
 export async function openCache(
   options: ResolvedOptions,
-  connections: Connections,
+  { connections, changes }: { readonly connections: Connections; readonly changes: Changes },
   observe: Observer,
 ): Promise<GatewayCache> {
   const { cacheInvalidateChannel: channel, maxCacheableRows, maxCacheableSize } = options;
@@ -58,6 +60,7 @@ export async function openCache(
   const stop = channel === null ? (): void => undefined : listen(channel, connections, invalidator);
   const counts: CacheCounts = { hits: 0, misses: 0, shared: 0 };
   const isEnabled = options.cacheEnabled && options.connectionProvider === null;
+  const follower = new TableFollower(changes, cache, observe);
   return {
     store: cache,
     responses: isEnabled
@@ -67,6 +70,7 @@ export async function openCache(
           sizeLimit: { rows: maxCacheableRows, bytes: maxCacheableSize },
           inFlight: new Map(),
           counts,
+          isFollowed: (tables) => follower.isCurrent(tables),
           versionTimes: connections.replicas === null ? null : new VersionTimes(),
         }
       : null,
@@ -86,11 +90,13 @@ export async function openCache(
     update: async (endpoints) => {
       warnOfProvider(endpoints, options, observe);
       await invalidator.update(endpoints);
+      if (isEnabled) follower.update(endpoints);
     },
     counts: () => ({ ...counts, size: store.statistics?.() ?? null }),
     health: () => failure,
     close: async () => {
       stop();
+      follower.close();
       await cache.close();
     },
   };

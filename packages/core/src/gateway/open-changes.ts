@@ -152,7 +152,7 @@ function shareChanges(feed: ChangeFeed): Changes {
           listener.ended(reason);
         },
       }),
-    watchTables: (listener) => feed.watchTables(listener),
+    watchTables: (tables, listener) => feed.watchTables(tables, listener),
     statistics: () => feed.statistics(),
     close: () => feed.close(),
   };
@@ -186,7 +186,7 @@ export function openChangeFeed(options: GatewayOptions): ChangeFeed {
   const opened = openEngine(resolved, { main, tenant: null, observe, onStale: () => undefined });
   return {
     subscribe: (request, listener) => opened.engine.subscribe(request, listener),
-    watchTables: (listener) => opened.engine.watchTables(listener),
+    watchTables: (tables, listener) => opened.engine.watchTables(tables, listener),
     statistics: () => opened.engine.statistics(),
     close: async () => {
       await closeEngine(opened);

@@ -75,7 +75,7 @@ export async function openServices(
     opened.events = events;
     const changes = openChanges(options, connections, observe, tenant);
     opened.changes = changes;
-    const cache = await openCache(options, connections, observe);
+    const cache = await openCache(options, { connections, changes }, observe);
     opened.cache = cache;
     const { claimTypes } = authentication.access;
     const rateLimits = tenant?.rateLimits ?? (await openRateLimits(options.rateLimits, claimTypes, observe));

@@ -147,6 +147,25 @@ export interface ChangeStatistics {
   readonly gaps: Readonly<Partial<Record<ChangeGapReason, number>>>;
 }
 
+/** A table. */
+export interface ChangedTable {
+  readonly schema: string;
+  readonly name: string;
+}
+
+/**
+ * What has changed in watched tables since the report before it. A table is named by `tableKey`. Plain data that a channel between
+ * processes can carry.
+ */
+export interface TableReport {
+  /** The tables that transactions have changed, or that may have changed; null: any of them. */
+  readonly changed: readonly string[] | null;
+  /** The tables whose changes the log does not have at present. */
+  readonly unknown: readonly string[];
+  /** Every change that was committed before this time is in this report or in an earlier one. Milliseconds since 1970. */
+  readonly until: number;
+}
+
 /** The row changes of a database. */
 export interface ChangeFeed {
   /**
@@ -155,11 +174,12 @@ export interface ChangeFeed {
    */
   subscribe(request: ChangeRequest, listener: ChangeListener): Promise<ChangeSubscription>;
   /**
-   * Calls the listener with the `schema.name` of tables that committed transactions have changed, when readers can see it; null: any table
-   * may have changed.
-   * @returns a function that ends the calls
+   * Reports the tables that committed transactions have changed, when readers can see it: rows, truncations, and changes of the definition,
+   * also those of partitions and inheriting tables. While the log is read, a report comes at least every two seconds. In the first one, and
+   * after each interruption, any table may have changed. The listener may not throw.
+   * @returns a function that ends the reports
    */
-  watchTables(listener: (tables: ReadonlySet<string> | null) => void): () => void;
+  watchTables(tables: readonly ChangedTable[], listener: (report: TableReport) => void): () => void;
   statistics(): ChangeStatistics;
   close(): Promise<void>;
 }

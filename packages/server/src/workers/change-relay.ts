@@ -1,6 +1,6 @@
 /** The row changes of a server with workers, in the primary process: one reader of the log, whose messages are encoded once for each worker. */
 import { Problem } from '@pgway/core';
-import type { ChangeFeed, ChangeListener, ChangeMessage } from '@pgway/core/internal';
+import type { ChangeFeed, ChangeListener, ChangeMessage, TableReport } from '@pgway/core/internal';
 import { DatabaseError } from '@pgway/core/internal';
 import type { Channel } from './channel.ts';
 import {
@@ -9,8 +9,10 @@ import {
   type ChangeSubscribeQuestion,
   type EndedChanges,
   type RelayedChange,
+  type RelayedTableReport,
   toPrimary,
   toWorker,
+  type WatchTablesQuestion,
 } from './topics.ts';
 
 /** Opens the feed. It is called when a worker needs row changes. */
@@ -106,8 +108,8 @@ class WorkerSubscriptions {
   readonly #byMessage = new Map<ChangeMessage, number>();
   /** Subscriptions that have missed a message, because the worker does not read its messages fast enough. */
   readonly #lost = new Set<number>();
-  #unwatch: (() => void) | null = null;
-  #missedTables = false;
+  /** What ends the reports, by the number of the watch. */
+  readonly #watches = new Map<number, () => void>();
   #isClosed = false;
 
   constructor(channel: Channel, feed: () => Promise<ChangeFeed>) {
@@ -118,21 +120,38 @@ class WorkerSubscriptions {
       for (const id of ids) this.#cancel(id);
       return null;
     });
-    channel.handle(toPrimary.watchTables, () => this.#watch());
+    channel.handle<WatchTablesQuestion>(toPrimary.watchTables, (question) => this.#watch(question));
+    channel.handle<number>(toPrimary.unwatchTables, (id) => this.#unwatch(id));
     channel.onDrained(() => this.#resume());
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#unwatch?.();
+    for (const id of this.#watches.keys()) this.#unwatch(id);
     for (const id of this.#subscriptions.keys()) this.#cancel(id);
   }
 
-  async #watch(): Promise<null> {
+  async #watch({ id, tables }: WatchTablesQuestion): Promise<null> {
+    this.#unwatch(id);
+    // The worker may end it while the feed is opened.
+    let isEnded = false;
+    this.#watches.set(id, () => (isEnded = true));
     const feed = await this.#feed();
-    if (!this.#isClosed) {
-      this.#unwatch ??= feed.watchTables((tables) => this.#tellTables(tables === null ? null : [...tables]));
-    }
+    if (isEnded || this.#isClosed) return null;
+    /** The tables of reports that the worker did not get. */
+    let missed: TableReport['changed'] = [];
+    const stop = feed.watchTables(tables, (next) => {
+      const changed = missed === null || next.changed === null ? null : [...new Set([...missed, ...next.changed])];
+      const relayed: RelayedTableReport = { id, report: { ...next, changed } };
+      missed = this.#channel.tell(toWorker.changedTables, relayed) ? [] : changed;
+    });
+    this.#watches.set(id, stop);
+    return null;
+  }
+
+  #unwatch(id: number): null {
+    this.#watches.get(id)?.();
+    this.#watches.delete(id);
     return null;
   }
 
@@ -217,11 +236,6 @@ class WorkerSubscriptions {
     if (this.#lost.size > 0 && this.#channel.tell(toWorker.changesLost, [...this.#lost], this.#lost.size * 8)) {
       this.#lost.clear();
     }
-    if (this.#missedTables) this.#tellTables(null);
-  }
-
-  #tellTables(tables: readonly string[] | null): void {
-    this.#missedTables = !this.#channel.tell(toWorker.changedTables, this.#missedTables ? null : tables);
   }
 }
 

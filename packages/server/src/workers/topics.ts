@@ -1,6 +1,13 @@
 /** The topics of the messages between the primary process and its workers, with the types of their data. */
 import type { LogContent, LogEntry, LoginAttempt, LoginOutcome, RateLimitPolicy, StoredKey } from '@pgway/core';
-import type { ChangeEnd, ChangeMessage, ChangeRequest, Diagnostics } from '@pgway/core/internal';
+import type {
+  ChangedTable,
+  ChangeEnd,
+  ChangeMessage,
+  ChangeRequest,
+  Diagnostics,
+  TableReport,
+} from '@pgway/core/internal';
 import type { LoadedConfiguration } from '../config/load.ts';
 import type { ListenAddress } from '../http/listener.ts';
 
@@ -30,6 +37,7 @@ export const toPrimary = {
   subscribeChanges: 'changes.subscribe',
   cancelChanges: 'changes.cancel',
   watchTables: 'changes.watch',
+  unwatchTables: 'changes.unwatch',
   readChangeStatistics: 'changes.statistics',
   listen: 'listen',
   beginListening: 'listen.begin',
@@ -203,3 +211,14 @@ export const answerTimeouts = {
   workers: 1000,
   log: 30_000,
 } as const;
+
+export interface WatchTablesQuestion {
+  /** A number of the worker. */
+  readonly id: number;
+  readonly tables: readonly ChangedTable[];
+}
+
+export interface RelayedTableReport {
+  readonly id: number;
+  readonly report: TableReport;
+}

@@ -1,6 +1,7 @@
 /** The row changes of a worker: the primary process reads them. */
 import { Problem } from '@pgway/core';
 import {
+  type ChangedTable,
   type ChangeFeed,
   type ChangeGapReason,
   type ChangeListener,
@@ -8,6 +9,7 @@ import {
   type ChangeRequest,
   type ChangeStatistics,
   DatabaseError,
+  type TableReport,
 } from '@pgway/core/internal';
 import type { Channel } from './channel.ts';
 import { MessageQueue } from './message-queue.ts';
@@ -17,8 +19,10 @@ import {
   type ChangeSubscribeQuestion,
   type EndedChanges,
   type RelayedChange,
+  type RelayedTableReport,
   toPrimary,
   toWorker,
+  type WatchTablesQuestion,
 } from './topics.ts';
 
 /** Milliseconds. A subscription begins at the next cut, which may wait for slow lookups. */
@@ -31,6 +35,11 @@ const resumeDelayMs = 1_000;
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const insufficientPrivilege = '42501';
 const retryAfter: readonly string[] = ['retry-after', '5'];
+
+interface TableWatch {
+  readonly tables: readonly ChangedTable[];
+  readonly listener: (report: TableReport) => void;
+}
 
 interface Subscriber {
   readonly request: ChangeRequest;
@@ -51,7 +60,7 @@ class WorkerChangeFeed implements ChangeFeed {
   readonly #channel: Channel;
   readonly #leads: () => boolean;
   readonly #subscribers = new Map<number, Subscriber>();
-  readonly #watchers = new Set<(tables: ReadonlySet<string> | null) => void>();
+  readonly #watches = new Map<number, TableWatch>();
   readonly #lost: number[] = [];
   readonly #counts = { deliveries: 0, gaps: {} as Partial<Record<ChangeGapReason, number>> };
   readonly #cancelled: MessageQueue<number>;
@@ -79,7 +88,9 @@ class WorkerChangeFeed implements ChangeFeed {
       this.#lost.push(...ids);
       this.#resumeNext();
     });
-    channel.handle<readonly string[] | null>(toWorker.changedTables, (tables) => this.#notifyWatchers(tables));
+    channel.handle<RelayedTableReport>(toWorker.changedTables, ({ id, report }) =>
+      this.#watches.get(id)?.listener(report),
+    );
     void this.#readStatistics();
     this.#timer = setInterval(() => void this.#readStatistics(), statisticsIntervalMs).unref();
   }
@@ -105,12 +116,15 @@ class WorkerChangeFeed implements ChangeFeed {
     };
   }
 
-  watchTables(listener: (tables: ReadonlySet<string> | null) => void): () => void {
-    if (this.#watchers.size === 0) this.#watch();
-    // The same function may watch twice.
-    const watcher = (tables: ReadonlySet<string> | null): void => listener(tables);
-    this.#watchers.add(watcher);
-    return () => void this.#watchers.delete(watcher);
+  watchTables(tables: readonly ChangedTable[], listener: TableWatch['listener']): () => void {
+    const id = ++this.#lastNumber;
+    this.#watches.set(id, { tables, listener });
+    this.#watch(id);
+    return () => {
+      this.#watches.delete(id);
+      // A primary process that does not answer has lost the watch with its connection, or reports in vain.
+      this.#channel.ask(toPrimary.unwatchTables, id, subscribeTimeoutMs).catch(() => undefined);
+    };
   }
 
   statistics(): ChangeStatistics {
@@ -130,7 +144,7 @@ class WorkerChangeFeed implements ChangeFeed {
   close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    this.#watchers.clear();
+    this.#watches.clear();
     for (const id of this.#subscribers.keys()) {
       this.#take(id)?.listener.ended('closing');
       this.#cancelled.push(String(id), id);
@@ -201,17 +215,13 @@ class WorkerChangeFeed implements ChangeFeed {
     }, resumeDelayMs).unref();
   }
 
-  #watch(): void {
-    this.#channel.ask(toPrimary.watchTables, null, subscribeTimeoutMs).catch(() => {
-      if (this.#isClosed || this.#watchers.size === 0) return;
-      this.#notifyWatchers(null);
-      setTimeout(() => this.#watch(), resumeDelayMs).unref();
+  #watch(id: number): void {
+    const watch = this.#watches.get(id);
+    if (watch === undefined || this.#isClosed) return;
+    const question: WatchTablesQuestion = { id, tables: watch.tables };
+    this.#channel.ask(toPrimary.watchTables, question, subscribeTimeoutMs).catch(() => {
+      setTimeout(() => this.#watch(id), resumeDelayMs).unref();
     });
-  }
-
-  #notifyWatchers(tables: readonly string[] | null): void {
-    const names = tables === null ? null : new Set(tables);
-    for (const watcher of this.#watchers) watcher(names);
   }
 
   async #readStatistics(): Promise<void> {

@@ -134,6 +134,6 @@ test('without names, the tables are those whose changes endpoints stream', async
     code: 1,
     stdout: '',
     stderr:
-      'pgway: install changes: no table or view has the annotation changes; add the line to the comment of one, or name tables: pgway install changes app.film\n',
+      'pgway: install changes: no comment has the annotation changes or cached until changes of; add such a line, or name tables: pgway install changes app.film\n',
   });
 });

@@ -203,11 +203,38 @@ describe('the changes of a server with workers', () => {
 
   test('tell each worker which tables have changed', async () => {
     const { startWorker } = await startServer();
-    const seen: unknown[] = [];
-    for (const { feed } of [startWorker(), startWorker()]) {
-      feed.watchTables((tables) => void seen.push(tables === null ? null : [...tables]));
-    }
+    const [one, two] = [startWorker(), startWorker()];
+    const tables = [{ schema: 'public', name: 'film' }];
+    const seen = new Map<string, unknown[]>();
+    const watch = (name: string, { feed }: typeof one): (() => void) => {
+      const own: unknown[] = [];
+      seen.set(name, own);
+      return feed.watchTables(tables, ({ changed, unknown }) => {
+        if (changed?.length !== 0 || unknown.length > 0) own.push([changed, unknown]);
+      });
+    };
+    watch('one', one);
+    const stop = watch('two', two);
+    const film = '["public","film"]';
+    await expect.poll(() => [...seen.values()]).toEqual([[[null, []]], [[null, []]]]);
     await database.query(`insert into film values (1, 'One')`);
-    await expect.poll(() => seen).toEqual([['public.film'], ['public.film']]);
+    await expect
+      .poll(() => [...seen.values()])
+      .toEqual([
+        [
+          [null, []],
+          [[film], []],
+        ],
+        [
+          [null, []],
+          [[film], []],
+        ],
+      ]);
+    stop();
+    await database.query('alter publication pgway_changes drop table film');
+    await expect.poll(() => seen.get('one')?.at(-1)).toEqual([[], [film]]);
+    expect(seen.get('two')).toHaveLength(2);
+    await database.query('alter publication pgway_changes add table film');
+    await expect.poll(() => seen.get('one')?.at(-1), { timeout: 15_000 }).toEqual([[film], []]);
   });
 });

@@ -30,6 +30,20 @@ export function findObstacles(facts: LogFacts, { isReading }: ReaderUse): readon
   return [...ofServer, ...ofTables];
 }
 
+/** Returns what keeps changes of tables from being in the log, whatever is wrong with the server. */
+export function findTableObstacles(facts: LogFacts): readonly ChangesObstacle[] {
+  const kinds = facts.tables.flatMap((table) => {
+    const fault = findKindFault(table);
+    return fault === null ? [] : [toObstacle('error', table, withRemedy(fault))];
+  });
+  if (kinds.length > 0) return kinds;
+  const ofPublication = publicationFaults(facts).map((fault) => toObstacle('error', null, fault));
+  if (facts.publication === null) return ofPublication;
+  return [...ofPublication, ...facts.tables.flatMap((table) => tableObstacles(table, facts))].filter(
+    ({ severity }) => severity === 'error',
+  );
+}
+
 function toObstacle(severity: ChangesObstacle['severity'], table: TableName | null, fault: Fault): ChangesObstacle {
   const name = table === null ? null : { schema: table.schema, name: table.name };
   return { severity, code: fault.code, table: name, message: `${fault.message}; ${fault.remedy}` };

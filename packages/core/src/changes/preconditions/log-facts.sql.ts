@@ -36,6 +36,10 @@ export const logFactsSql: string = `with recursive wanted (schema, name, place) 
     select f.oid, f.oid from found f
   union
     select p.root, h.inhrelid from parts p join pg_inherits h on h.inhparent = p.oid join pg_class c on c.oid = h.inhrelid and c.relispartition
+), heirs (root, oid) as (
+    select f.oid, f.oid from found f
+  union
+    select r.root, h.inhrelid from heirs r join pg_inherits h on h.inhparent = r.oid join pg_class c on c.oid = h.inhrelid and not c.relispartition
 )
 select json_build_object(
   'version', current_setting('server_version_num')::int,
@@ -82,6 +86,10 @@ select json_build_object(
         select json_agg(json_build_object('schema', pn.nspname, 'name', p.relname, 'persistence', p.relpersistence,
           'identity', p.relreplident, 'identityColumns', ${identityColumns('p.oid', 'p.relreplident')}) order by pn.nspname, p.relname)
         from parts q join pg_class p on p.oid = q.oid and p.relkind = 'r' join pg_namespace pn on pn.oid = p.relnamespace
+        where q.root = c.oid and q.oid <> c.oid),
+      'heirs', (
+        select json_agg(json_build_object('schema', pn.nspname, 'name', p.relname) order by pn.nspname, p.relname)
+        from heirs q join pg_class p on p.oid = q.oid join pg_namespace pn on pn.oid = p.relnamespace
         where q.root = c.oid and q.oid <> c.oid),
       'isMember', exists (
         select from pg_publication_rel r join pg_publication p on p.oid = r.prpubid where p.pubname = $1 and r.prrelid = c.oid),

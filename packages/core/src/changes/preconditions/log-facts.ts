@@ -35,6 +35,8 @@ export interface TableFacts extends IdentityFacts {
   readonly leakingColumns: readonly string[] | null;
   /** The partitions that have rows; null without one. */
   readonly parts: readonly IdentityFacts[] | null;
+  /** The tables that inherit from it, and from those. Null: none. */
+  readonly heirs: readonly TableName[] | null;
   /** Whether the publication names the table itself. */
   readonly isMember: boolean;
   /** Whether the publication has its changes under its name. */

@@ -41,10 +41,15 @@ export function planPublication({ version, publication, tables }: LogFacts): Pub
   };
 }
 
+/** Without `only`, PostgreSQL adds all inheriting tables, which may lack a replica identity. */
+function sqlNameOnly(table: TableFacts): string {
+  return `${table.heirs === null ? '' : 'only '}${sqlName(table)}`;
+}
+
 /** The values of other columns never leave the server. */
 function published(table: TableFacts, withLists: boolean): string {
   const columns = withLists ? neededColumns(table) : null;
-  const name = sqlName(table);
+  const name = sqlNameOnly(table);
   return columns === null ? name : `${name} (${columns.map(displayIdentifier).join(', ')})`;
 }
 
@@ -53,7 +58,7 @@ function changeTable(table: TableFacts, withLists: boolean): readonly string[] {
   if (!table.isMember) return table.isPublished ? [] : [add];
   const needed = withLists ? neededColumns(table) : null;
   const isCurrent = table.rowFilter === null && haveSameNames(needed, table.publishedColumns);
-  return isCurrent ? [] : [`alter publication ${publicationName} drop table ${sqlName(table)}`, add];
+  return isCurrent ? [] : [`alter publication ${publicationName} drop table ${sqlNameOnly(table)}`, add];
 }
 
 function haveSameNames(one: readonly string[] | null, other: readonly string[] | null): boolean {

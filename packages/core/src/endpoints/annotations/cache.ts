@@ -6,22 +6,46 @@ import { parseBoolean } from '../comment/lexer.ts';
 import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 import { type ParsedValue, type ValueAnnotation, valueAnnotation } from '../comment/value-annotation.ts';
 
-/** The names of the parameters in the cache key, which are resolved after the whole comment has been parsed. */
-type KeyParameters = readonly string[] | 'all';
-
-function parseCached(parsed: ParsedAnnotation): ParsedValue<KeyParameters> {
-  const value = parsed.args.length === 1 ? parseBoolean(parsed.text) : null;
-  if (value === false) return { value: null };
-  return { value: value === true || parsed.args.length === 0 ? 'all' : parsed.args };
+/** What is resolved after the whole comment has been parsed. */
+interface CachedResponses {
+  /** The names of the parameters in the cache key. */
+  readonly parameters: readonly string[] | 'all';
+  /** The names of tables as written, whose changes invalidate the responses. */
+  readonly tables: readonly string[];
 }
 
-export const cached: ValueAnnotation<KeyParameters> = valueAnnotation({
+function parseCached(parsed: ParsedAnnotation): ParsedValue<CachedResponses> | AnnotationError {
+  const { args } = parsed;
+  const value = args.length === 1 ? parseBoolean(parsed.text) : null;
+  if (value === false) return { value: null };
+  if (value === true) return { value: { parameters: 'all', tables: [] } };
+  const end = args.findIndex(
+    (word, index) => word.toLowerCase() === 'until' && args[index + 1]?.toLowerCase() === 'changes',
+  );
+  const names = end === -1 ? args : args.slice(0, end);
+  const parameters = names.length === 0 ? 'all' : names;
+  if (end === -1) return { value: { parameters, tables: [] } };
+  const [of = '', ...tables] = args.slice(end + 2);
+  if (of.toLowerCase() === 'of' && tables.length > 0) return { value: { parameters, tables } };
+  return {
+    code: 'bad-argument',
+    severity: 'error',
+    message: `write ${parsed.name} until changes of <table>, …, not ${display(parsed.text)}`,
+  };
+}
+
+export const cached: ValueAnnotation<CachedResponses> = valueAnnotation({
   key: 'cached',
   names: ['cached'],
-  syntax: ['cached', 'cached <param> …', 'cached = <on/off>'],
+  syntax: ['cached', 'cached <param> …', 'cached [<param> …] until changes of <table>, …', 'cached = <on/off>'],
   documentation:
-    'Caches responses and serves them without a call. The cache key consists of the listed parameters, or all parameters when none is listed, and of everything that the call receives about its caller. For functions that return a value, and for `select` on tables and views.',
+    'Caches responses and serves them without a call. The cache key consists of the listed parameters, or all parameters when none is listed, and of everything that the call receives about its caller. For functions that return a value, and for `select` on tables and views. `until changes of`: a committed change of one of these tables invalidates the responses ([guide](../guide/cache.md#invalidate-by-changes-of-tables)).',
   isGuard: false,
+  readsLikeSentence: true,
+  effect: ({ parameters, tables }) => {
+    const until = tables.length === 0 ? '' : ` until changes of ${tables.join(', ')}`;
+    return `caches responses by ${parameters === 'all' ? 'all parameters' : parameters.join(', ')}${until}`;
+  },
   parse: parseCached,
 });
 

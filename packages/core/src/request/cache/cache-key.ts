@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { tableKey } from '../../changes/key-changes.ts';
 import type { Statement, Value } from '../../postgres/port.ts';
 import type { CacheKey } from '../../ports/ports.ts';
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';
@@ -14,6 +15,8 @@ export interface CompiledCachePolicy {
   readonly variesBy: readonly boolean[];
   /** Milliseconds; null: until an invalidation. */
   readonly expires: number | null;
+  /** The tables whose changes invalidate the responses, by what `tableKey` returns. */
+  readonly tables: readonly string[];
   /** Whether responses are the same for all callers. */
   readonly isPublic: boolean;
   /** Whether responses depend on the body of the request. */
@@ -32,6 +35,7 @@ export function compileCachePolicy(endpoint: Endpoint, isPersonal: boolean): Com
     fingerprint: createHash('sha256').update(JSON.stringify(endpoint)).digest('base64url').slice(0, 22),
     variesBy: parameters.map((parameter) => isInKey(endpoint, parameter) || written.includes(parameter)),
     expires: cache!.expiresInMs,
+    tables: cache!.untilChangesOf?.map(tableKey) ?? [],
     isPublic:
       !isPersonal &&
       requestHeaders.mode === 'ignore' &&

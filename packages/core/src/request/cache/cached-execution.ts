@@ -18,6 +18,8 @@ export interface ResponseCache {
   /** By version and cache key. */
   readonly inFlight: Map<string, SingleFlight>;
   readonly counts: CacheCounts;
+  /** Whether changes of these tables, which `tableKey` names, have invalidated all responses that they concern. */
+  readonly isFollowed: (tables: readonly string[]) => boolean;
   /** Null: there are no read replicas, whose responses could be older than an invalidation. */
   readonly versionTimes: VersionTimes | null;
 }
@@ -60,6 +62,8 @@ export function executeCached(
   const { responseCache } = context;
   const { cachePolicy, queryBuilder } = input.call.candidate;
   if (cachePolicy === null || responseCache === null || !input.call.mayCache) return execute(context, input);
+  if (cachePolicy.tables.length > 0 && !responseCache.isFollowed(cachePolicy.tables))
+    return executeMiss(responseCache.counts, context, input);
   const key = createCacheKey(cachePolicy, input.call, {
     scope: responseCache.scope,
     contentType: input.format.contentType,

@@ -46,9 +46,9 @@ export function toCallResult(response: CachedResponse, context: ReuseContext): C
 /** The browser asks the gateway every time: its next user, or the same one without a role, must not see the response. */
 const privateCacheControl = 'private, no-cache';
 
-function publicCacheControl(expires: number | null, age: number): string {
-  // Without an expiry, an invalidation can come at any time: caches have to revalidate.
-  if (expires === null) return 'public, no-cache';
+function publicCacheControl({ expires, tables }: CompiledCachePolicy, age: number): string {
+  // Without an expiry, or with tables, an invalidation can come at any time: caches have to revalidate.
+  if (expires === null || tables.length > 0) return 'public, no-cache';
   return `public, max-age=${Math.floor(Math.max(0, expires - age) / 1_000)}`;
 }
 
@@ -58,7 +58,7 @@ function buildCacheHeaders(
   { cachePolicy, request, isPublic, isHit, refreshesCredentials }: ReuseContext,
 ): CacheHeaders {
   if (refreshesCredentials) return { headers: ['cache-control', 'no-store'], validates: false };
-  const { expires, authorHeaders, readsBody } = cachePolicy;
+  const { authorHeaders, readsBody } = cachePolicy;
   const age = Math.max(0, Date.now() - storedAt);
   const list = isHit ? ['age', String(Math.floor(age / 1_000))] : [];
   // A response to another method is not a representation that a later GET could be compared with.
@@ -70,7 +70,7 @@ function buildCacheHeaders(
       validates: false,
     };
   if (!authorHeaders.has('cache-control')) {
-    list.push('cache-control', isPublic ? publicCacheControl(expires, age) : privateCacheControl);
+    list.push('cache-control', isPublic ? publicCacheControl(cachePolicy, age) : privateCacheControl);
   }
   const validates = !authorHeaders.has('etag') && !headers.includes('etag');
   if (validates) list.push('etag', etag);

@@ -44,20 +44,21 @@ function label({ schema, name }: TableName): string {
   return `${schema}.${name}`;
 }
 
-/** Returns the tables whose changes endpoints stream. @throws StartError without one */
+/** Returns the tables whose changes endpoints stream, or cache responses until. @throws StartError without one */
 async function streamedTables(
   { lifecycle, loaded, process: { workingDirectory } }: CommandContext,
   { connectionString }: Connection,
 ): Promise<readonly TableName[]> {
   const observer = (): void => undefined;
   const gateway = await startGateway(lifecycle, loaded.configuration, connectionString, { workingDirectory, observer });
-  const streamed = gateway.endpoints.flatMap(({ changes }) =>
-    changes === undefined ? [] : [changes.relation, ...changes.gapOn],
-  );
+  const streamed = gateway.endpoints.flatMap(({ cache, changes }) => [
+    ...(changes === undefined ? [] : [changes.relation, ...changes.gapOn]),
+    ...(cache?.untilChangesOf ?? []),
+  ]);
   const tables = [...new Map(streamed.map((table) => [label(table), table])).values()];
   if (tables.length > 0) return tables;
   throw new StartError(
-    'install changes: no table or view has the annotation changes; add the line to the comment of one, or name tables: pgway install changes app.film',
+    'install changes: no comment has the annotation changes or cached until changes of; add such a line, or name tables: pgway install changes app.film',
   );
 }
 
