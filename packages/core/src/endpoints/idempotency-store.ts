@@ -198,11 +198,19 @@ end
 `;
 }
 
-/** Only the transaction that has claimed the key can save. */
+/**
+ * Only the transaction that has claimed the key can save. Its rows are those it sees with an `xmin` in progress: its own number, or, after
+ * savepoints, a later one.
+ */
 function saveBody(table: string, assignments: string): string {
   return `
+declare
+  own bigint := pg_current_xact_id()::text::bigint;
 begin
-  update ${table} set ${assignments} where id = key_id and xmin = pg_current_xact_id()::xid;
+  update ${table} set ${assignments} where id = key_id
+    and case when ((xmin::text::bigint - own) & 4294967295) < 2147483648
+      then pg_xact_status((own + ((xmin::text::bigint - own) & 4294967295))::text::xid8) = 'in progress'
+      else false end;
   if not found then
     raise exception 'this transaction has not claimed the idempotency key';
   end if;

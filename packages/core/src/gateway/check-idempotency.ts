@@ -33,9 +33,9 @@ export async function checkIdempotency(
     const { idempotency, connection, source, id } = endpoint;
     if (idempotency === undefined) return true;
     const ofStore =
-      options.connectionProvider === null
+      options.connectionProvider === null || options.connectionProvider.isolatesCalls === true
         ? storeFaults.get(connection)!
-        : 'connections of a connectionProvider may be in a transaction that continues after the call; remove the line';
+        : 'a repeated key is an error, which would abort the transaction of a connectionProvider; give each call a savepoint and set isolatesCalls, or remove the line';
     const fault = findSourceFault(building.get(source), endpoint) ?? ofStore;
     if (fault === null) return true;
     diagnostics.push({

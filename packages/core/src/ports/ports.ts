@@ -35,10 +35,17 @@ export interface ProvidedConnection {
 }
 
 /** Provides the connection for a request. With null or undefined the gateway takes one from its pool. An error fails the request. */
-export type ConnectionProvider = (
-  request: GatewayRequest,
-  endpoint: Endpoint,
-) => ProvidedConnection | null | undefined | Promise<ProvidedConnection | null | undefined>;
+export interface ConnectionProvider {
+  (
+    request: GatewayRequest,
+    endpoint: Endpoint,
+  ): ProvidedConnection | null | undefined | Promise<ProvidedConnection | null | undefined>;
+  /**
+   * Whether an error of a call leaves the transaction as it was before, as with a savepoint for each call. Only such connections can store
+   * idempotency keys: a repeated key is an error. Absent: false.
+   */
+  readonly isolatesCalls?: boolean;
+}
 
 /** The response to a successful login. */
 export interface SignInResponse {

@@ -11,12 +11,15 @@ export type Directive =
   | { readonly kind: 'capture'; readonly name: string; readonly path: string | null }
   | { readonly kind: 'fault'; readonly message: string };
 
-const methods = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|QUERY)\s+(\S+)(?:\s+(.*))?$/;
+const methodNames: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'];
+const methods = new RegExp(`^(${methodNames.join('|')})\\s+(\\S+)(?:\\s+(.*))?$`);
+/** A word and a path, with or without an identity: no prose has this form. */
+const requestForm = /^([A-Za-z]+)\s+\/\S*(?:\s+as\s+\S+)?$/;
 const identityUse = /^as\s+(\S+)$/;
 
 /** Returns the directive of a line, or null. */
 export function parseDirective(text: string): Directive | null {
-  return parseRequest(text) ?? parseNamed(text) ?? findMisspelling(text);
+  return parseRequest(text) ?? parseNamed(text) ?? findMethodMistake(text) ?? findMisspelling(text);
 }
 
 function parseRequest(text: string): Directive | null {
@@ -66,6 +69,16 @@ function parseCapture(rest: string): Directive {
       'capture needs a name and a path in the body, as in: capture id = $.items[0].id; after a statement, a name',
     );
   return { kind: 'capture', name, path };
+}
+
+/** A request whose method is misspelled would be read as prose, and its expectations would be those of the request above. */
+function findMethodMistake(text: string): Directive | null {
+  const [, word] = requestForm.exec(text) ?? [];
+  if (word === undefined) return null;
+  const upper = word.toUpperCase();
+  const near = methodNames.includes(upper) ? upper : nearestName(upper, methodNames);
+  if (near === null && word !== upper) return null;
+  return fault(`${display(word)} is not a method; write ${near ?? methodNames.join(', ')}`);
 }
 
 /** Words that would be read as prose if they were misspelled: what they expect would not be checked. `test` is too short. */

@@ -182,7 +182,9 @@ export class TestGateway {
         passwordVerificationSucceededCommand: null,
         production: false,
       },
-      connectionProvider: (_, endpoint) => this.#provide(endpoint),
+      connectionProvider: Object.assign((_: unknown, endpoint: Endpoint) => this.#provide(endpoint), {
+        isolatesCalls: true,
+      }),
       cacheEnabled: false,
       cacheInvalidateChannel: null,
       refreshOnNotify: null,

@@ -1,5 +1,6 @@
 /** `pgway test`: requests, statements, identities, and the transaction of a test. */
 import { randomBytes } from 'node:crypto';
+import { installIdempotency } from '@pgway/core';
 import { serverConnectionString } from '@pgway/testing';
 import { afterAll, expect, test } from 'vitest';
 import { dropRoles } from '../support/roles.ts';
@@ -235,11 +236,30 @@ select :nobody
       'b.test.sql': '-- expect 200',
       'c.test.sql': 'select true;',
       'd.test.sql': "select 'x",
+      'e.test.sql': `-- get /films
+-- GTE /films as ada
+-- FETCH /films
+-- GET /films as
+-- GET /films
+-- expect status = 200
+-- expect rows many
+-- expect body {"a": 1
+-- capture = $.id
+/* never closed`,
+      'f.test.sql':
+        '\uFEFF-- test a file of an editor for Windows\r\n-- GET /films\r\n-- expect 200 rows 2\r\nselect true;\r\n',
+      'g.test.sql': '',
+      'h.test.sql': Buffer.from('-- GET /films\xff', 'latin1'),
     },
   });
 
   expect(code).toBe(1);
-  expect(stdout).toBe(`a.test.sql
+  expect(stdout).toContain(
+    'g.test.sql:1: column 1: the file has no request and no statement; add some, or remove the file',
+  );
+  expect(stdout).toContain('h.test.sql:1: is not encoded in UTF-8; save it as UTF-8');
+  expect(stdout.slice(stdout.indexOf('8 tests'))).toBe('8 tests, 6 failed\n');
+  expect(stdout.slice(0, stdout.indexOf('g.test.sql'))).toBe(`a.test.sql
   failed the file can be read
            a.test.sql:1: column 4: the claims are not a JSON object: ${messageOf('{"sub": 1')}
              -- identity ada {"sub": 1
@@ -286,7 +306,37 @@ d.test.sql
            d.test.sql:1: column 8: a string literal that begins here has no closing '
              select 'x
                     ^
-4 tests, 3 failed
+e.test.sql
+  failed the file can be read
+           e.test.sql:1: column 4: "get" is not a method; write GET
+             -- get /films
+                ^
+           e.test.sql:2: column 4: "GTE" is not a method; write GET
+             -- GTE /films as ada
+                ^
+           e.test.sql:3: column 4: "FETCH" is not a method; write GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, QUERY
+             -- FETCH /films
+                ^
+           e.test.sql:4: column 4: "as" is not part of a request; write GET /films as <identity>, or encode spaces of the path as %20
+             -- GET /films as
+                ^
+           e.test.sql:6: column 4: "status = 200" is not an expectation; a request has a status, rows <n>, problem <code>, header <name>: <value>, body <JSON>, body contains <JSON>, body text <text>
+             -- expect status = 200
+                ^
+           e.test.sql:7: column 4: "rows many" is not an expectation; a request has a status, rows <n>, problem <code>, header <name>: <value>, body <JSON>, body contains <JSON>, body text <text>
+             -- expect rows many
+                ^
+           e.test.sql:8: column 4: the expected body is not JSON: ${messageOf('{"a": 1')}
+             -- expect body {"a": 1
+                ^
+           e.test.sql:9: column 4: capture needs a name and a path in the body, as in: capture id = $.items[0].id; after a statement, a name
+             -- capture = $.id
+                ^
+           e.test.sql:10: column 1: the comment that begins here has no closing */
+             /* never closed
+             ^
+f.test.sql
+  ok     a file of an editor for Windows
 `);
 });
 
@@ -406,6 +456,80 @@ test('what would leave the transaction of a test is refused, and has no effect',
 5 tests, 4 failed
 `);
   expect(await query('select id from note')).toEqual([]);
+});
+
+test('a request with an idempotency key is repeated by its test, and no key remains', async () => {
+  const sql = `
+    ${installIdempotency({ schema: 'pgway', roles: [] }).join(';')};
+    create table payment (id int generated always as identity, amount int check (amount > 0));
+    create function pay(_amount int) returns payment language sql as $$ insert into payment (amount) values (_amount) returning * $$;
+    comment on function pay is E'HTTP POST /payments\\nidempotent required';
+  `;
+  const file = `-- test a key is one payment
+-- POST /payments
+-- Idempotency-Key: k1
+-- {"amount": 5}
+-- expect 200 body contains {"amount": 5}
+-- capture id = $.id
+-- POST /payments
+-- Idempotency-Key: k1
+-- {"amount": 5}
+-- expect 200 header idempotent-replayed: true
+-- expect body {"id": {{id}}, "amount": 5}
+select count(*) = 1 from payment;
+-- POST /payments
+-- Idempotency-Key: k1
+-- {"amount": 6}
+-- expect 422 problem idempotency-key-reused
+-- POST /payments
+-- Idempotency-Key: k2
+-- {"amount": 0}
+-- expect 400
+-- POST /payments
+-- Idempotency-Key: k2
+-- {"amount": 6}
+-- expect 200 body contains {"amount": 6}
+select array_agg(amount order by id) = '{5,6}' from payment;
+-- POST /payments
+-- {"amount": 6}
+-- expect 400 problem missing-idempotency-key
+
+-- test a key of another test is free
+-- POST /payments
+-- Idempotency-Key: k1
+-- {"amount": 7}
+-- expect 200 body contains {"amount": 7}
+
+-- test statements
+-- POST /files
+-- Idempotency-Key: k1
+-- {"amount": 8}
+-- expect 200 body {"added": 1, "total": 8}
+-- POST /files
+-- Idempotency-Key: k1
+-- {"amount": 8}
+-- expect 200 header idempotent-replayed: true
+-- expect body {"added": 1, "total": 8}
+`;
+  const { code, stdout, query } = await runPgwayTest({
+    sql,
+    files: {
+      'pay.test.sql': file,
+      'api/files.sql': `-- HTTP POST /files\n-- idempotent\n-- result added\ninsert into payment (amount) values (:amount::int);\n-- result total\n-- single\nselect sum(amount) from payment;`,
+    },
+    configuration: { sqlFiles: 'api/*.sql' },
+  });
+
+  expect([stdout, code]).toEqual([
+    `pay.test.sql
+  ok     a key is one payment
+  ok     a key of another test is free
+  ok     statements
+3 tests, 0 failed
+`,
+    0,
+  ]);
+  expect(await query('select count(*)::int as keys from pgway.idempotency_key')).toEqual([{ keys: 0 }]);
 });
 
 test('each test has rate limits of its own', async () => {

@@ -15,7 +15,7 @@ export interface TestRun {
 export interface RunInput {
   /** Creates the database. */
   readonly sql: string;
-  readonly files: Readonly<Record<string, string>>;
+  readonly files: Readonly<Record<string, string | Buffer>>;
   readonly configuration?: object;
   readonly args?: readonly string[];
   /** The user of the connection, with the password `secret`; absent: that of the test, a superuser. */

@@ -16,7 +16,10 @@ export async function folderWith(files: Readonly<Record<string, unknown>> = {}):
   });
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content));
+    await writeFile(
+      join(folder, name),
+      typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content),
+    );
   }
   return folder;
 }
