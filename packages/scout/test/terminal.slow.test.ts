@@ -159,6 +159,7 @@ test('the built program has what --endpoints needs of the server', async () => {
   path           /v2/hours            option urlPathPrefix and the name of the view
   parameters     query                the method is GET
   authorization  anonymous            no authorize line
+  QUERY          answered             it only reads
   planCacheMode  measured             the operation only reads
 `,
     stderr: '',

@@ -7,6 +7,7 @@ import type { Diagnostic } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint } from './endpoint.ts';
 import { explainPlans, explainValues, type PlanOptions, type ValueExplanation } from './explain-values.ts';
+import { explainQuery } from './query-method.ts';
 import { tableLabel } from './table-diagnostics.ts';
 
 /** Why a routine or table operation is an endpoint, or not. Plain data that can be serialized as JSON. */
@@ -68,10 +69,20 @@ export function explainEndpoints(traced: readonly TracedRoutine[], steps: LoadSt
       values:
         inUse === null
           ? []
-          : [...explainValues(builder, inUse, endpoint!), explainPlans(builder, inUse, endpoint!, steps.plans)],
+          : [
+              ...explainValues(builder, inUse, endpoint!),
+              ...queryValue(inUse),
+              explainPlans(builder, inUse, endpoint!, steps.plans),
+            ],
       diagnostics,
     };
   });
+}
+
+/** Without one, the method is not mentioned. */
+function queryValue(endpoint: Endpoint): readonly ValueExplanation[] {
+  const query = explainQuery(endpoint);
+  return query === null ? [] : [{ name: 'QUERY', ...query }];
 }
 
 /** The effects of annotations are part of the lines. */

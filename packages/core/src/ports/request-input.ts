@@ -7,8 +7,8 @@ export type RequestInput =
       readonly values: ReadonlyMap<string, readonly string[]>;
       /** The text of the body, for the parameter or the dialect that takes it; null without one. */
       readonly body: string | null;
-      /** Whether the values are those of a form in the body, and not of the query string. Absent: false. */
-      readonly isForm?: boolean;
+      /** The text of the form in the body that has the values; absent: they are those of the query string. */
+      readonly form?: string;
     }
   | {
       readonly source: 'body';

@@ -17,7 +17,7 @@ import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import type { Caller } from '../ports/ports.ts';
 import type { LimitedRequest } from './rate-limit/limited-request.ts';
 import type { Handled } from './request-observation.ts';
-import { respond } from './respond.ts';
+import { respond, withLocation } from './respond.ts';
 import { checkUriLength } from './route-lookup.ts';
 import type { RouteMatch } from './router.ts';
 import { type FailedAttempt, toFailedAttempt } from './stale-endpoint.ts';
@@ -53,6 +53,7 @@ export async function runStages(
     const consistency = pipeline.readRouting === null ? null : readConsistency(request);
     const parsed = parseInput(earlierInput, request, candidates, pipeline.maxBodySize);
     input = parsed instanceof Promise ? await parsed : parsed;
+    const sent = input;
     const bound = bind(candidates, { input, path: route.path, ignoreUnknown: pipeline.ignoreUnknown });
     const injected = injectValues(bound, { request, caller }, pipeline);
     const { queryBuilder, hashesParameters } = injected.candidate;
@@ -70,7 +71,8 @@ export async function runStages(
     const execution = { call, format, request, caller, consistency, usesPrimary };
     const executed = produceResult(pipeline, execution);
     const result = executed instanceof Promise ? await executed : executed;
-    const toResponse = () => withCallerHeaders(respond(request, { format, headers, result }), caller);
+    const toResponse = () =>
+      withCallerHeaders(withLocation(respond(request, { format, headers, result }), sent), caller);
     return { response: cancelOnThrow(result, toResponse), call, caller };
   } catch (error) {
     return toFailedAttempt(error, { pipeline, targets: route.targets, call, caller, input });

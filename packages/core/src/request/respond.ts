@@ -1,3 +1,4 @@
+import type { RequestInput } from '../ports/request-input.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse, HeaderList } from '../http/response.ts';
 import type { CallResult } from './execution.ts';
@@ -60,6 +61,26 @@ function toResponse({ format, headers: endpointHeaders, result }: ExecutedCall):
     return { kind: 'whole', status: 204, headers: headers.slice(2), body: null };
   }
   return { kind: 'whole', status: 200, headers, body, memory, isShared: cacheHeaders !== null };
+}
+
+/** Characters; a longer one may not fit into a URL. */
+const longestLocation = 4000;
+/** The characters of a query (RFC 3986, section 3.4). */
+const queryText = /^[\w!$&'()*+,./:;=?@~%-]*$/;
+
+/**
+ * Adds the URL that gives the same rows with GET, relative to the URL of the request, where the method QUERY has sent a form (RFC 10008,
+ * section 2.4).
+ */
+export function withLocation(response: GatewayResponse, input: RequestInput): GatewayResponse {
+  const form = input.source === 'query' ? input.form : undefined;
+  if (form === undefined || response.status !== 200) return response;
+  if (form.length > longestLocation || !queryText.test(form) || hasHeader(response, 'location')) return response;
+  return { ...response, headers: [...response.headers, 'location', `?${form}`] };
+}
+
+function hasHeader({ headers }: GatewayResponse, name: string): boolean {
+  return headers.some((text, index) => index % 2 === 0 && text.toLowerCase() === name);
 }
 
 /** The client has this representation already. The call behind a stream is cancelled. */

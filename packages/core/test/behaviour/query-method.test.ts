@@ -2,7 +2,7 @@ import { request as sendRequest } from 'node:http';
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { crudSource } from '@pgway/core';
+import { crudSource, type EndpointExplanation } from '@pgway/core';
 import { gatewayPlugin } from '@pgway/core/fastify';
 import { useGateway } from '@pgway/testing';
 import { fastify } from 'fastify';
@@ -34,7 +34,9 @@ const sql = `
   comment on table film is 'HTTP\nGET /film';
 `;
 
+let explanations: readonly EndpointExplanation[] = [];
 const gateway = useGateway(sql, {
+  endpointsExplained: (all) => void (explanations = all),
   batchPath: '/batch',
   sourcesCreated: (sources) => void sources.push(crudSource()),
 });
@@ -125,6 +127,40 @@ test.each([
   const answer = await gateway.send('QUERY /films', { headers: form, body });
   const type = `urn:pgway:problem:${problem.type}`;
   expect([answer.status, JSON.parse(answer.body)]).toEqual([400, { ...problem, type, status: 400 }]);
+});
+
+test.each([
+  ['/films', form, 'title=a&ids=2', '?title=a&ids=2'],
+  ['/films', form, 'title=%C3%A4', '?title=%C3%A4'],
+  ['/films/3', form, '', '?'],
+  ['/films', form, 'title=a#b', null],
+  ['/films', form, 'title=ä', null],
+  ['/films', form, 'title=a\r\nset-cookie: a=b', null],
+  ['/films', form, `title=a${'&ids=2'.repeat(700)}`, null],
+  ['/films', json, '{"title": "a"}', null],
+  ['/films', form, 'size=1', null],
+])('the Location of %s %j %j is the same request with GET: %s', async (path, headers, body, location) => {
+  const answer = await gateway.send(`QUERY ${path}`, { headers, body });
+  expect(answer.headers.get('location')).toBe(location);
+  if (location === null) return;
+  const target = new URL(location, `http://localhost${path}`);
+  const same = await gateway.send(`GET ${target.pathname}${target.search}`);
+  expect([answer.status, answer.body]).toEqual([same.status, same.body]);
+  expect(same.headers.get('location')).toBe(null);
+});
+
+test('the explanation of an endpoint tells whether it answers QUERY', () => {
+  const query = explanations.flatMap(({ routine, values }) =>
+    values.flatMap(({ name, value, reason }) => (name === 'QUERY' ? [`${routine}: ${value}, ${reason}`] : [])),
+  );
+  expect(query).toEqual(
+    expect.arrayContaining([
+      'public.draw(_a integer): not answered, it may write',
+      'public.film_of(_id integer, _part text): answered, it only reads',
+      'public.of_body(_a json): not answered, the body is the value of a parameter',
+    ]),
+  );
+  expect(query.filter((line) => /without|add\(/.test(line))).toEqual([]);
 });
 
 test('a body can be longer than a URL', async () => {

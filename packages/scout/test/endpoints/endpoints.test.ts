@@ -81,6 +81,7 @@ test('each endpoint with its values and the lines of its comment, errors include
       parameters     query             the method is GET
       authorization  signed in         option requiresAuthorization
       userContext    true              option useUserContext
+      QUERY          answered          it only reads
       planCacheMode  measured          the operation only reads
       line 1         HTTP              publishes the routine
       line 2         listing           sets listing to true
@@ -136,6 +137,7 @@ test('the endpoints of tables are explained, without a settings file too', async
       path           /api/shop/film    the prefix, the schema and the name of the table
       parameters     query             the method is GET
       authorization  anonymous         no authorize line
+      QUERY          answered          it only reads
       planCacheMode  measured          the operation only reads
       line 1         HTTP              publishes the routine
       line 2         listing           sets listing to true

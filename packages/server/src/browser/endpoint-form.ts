@@ -5,7 +5,7 @@ import { createPanels, type EventPanel } from './event-panel.ts';
 import type { PageOperation, PageParameter } from './page-data.ts';
 import { endpointAbout } from './endpoint-about.ts';
 import { createParameterInput, type ParameterInput } from './parameter-input.ts';
-import { type PageRequest, requestBody, requestHeaders, requestTarget } from './request.ts';
+import { type PageRequest, requestBody, requestHeaders, requestTarget, shortenTarget } from './request.ts';
 import { failureView, responseView } from './response-view.ts';
 import { type ReceivedResponse, sendRequest } from './send.ts';
 import type { Session } from './session.ts';
@@ -25,7 +25,10 @@ export class EndpointForm {
   readonly #inputs: readonly ParameterInput[];
   readonly #panels: readonly EventPanel[];
   readonly #fileInput: HTMLInputElement | null;
+  readonly #verb = element('span', { class: 'verb' });
   readonly #target = element('code', { class: 'target' });
+  /** The body of a request with the method QUERY. */
+  readonly #form = element('p', { class: 'note' });
   readonly #bodyText = element('textarea', { class: 'payload', spellcheck: 'false', rows: 3 });
   readonly #send = element('button', { type: 'submit', class: 'primary' }, 'Send');
   readonly #cancel = button('Cancel', 'secondary', () => this.#abort?.abort());
@@ -88,14 +91,8 @@ export class EndpointForm {
       { for: this.#bodyText.id, class: 'visually-hidden' },
       `Request body, ${body?.mediaType ?? ''}`,
     );
-    const line = element(
-      'p',
-      { class: 'request-line' },
-      element('span', { class: 'verb' }, this.#operation.method),
-      ' ',
-      this.#target,
-    );
-    return element('div', { class: 'preview' }, line, ...(hasText ? [label, this.#bodyText] : []));
+    const line = element('p', { class: 'request-line' }, this.#verb, ' ', this.#target);
+    return element('div', { class: 'preview' }, line, this.#form, ...(hasText ? [label, this.#bodyText] : []));
   }
 
   #actions(): HTMLElement {
@@ -126,16 +123,27 @@ export class EndpointForm {
   /** Shows the request that the inputs make. A body that the user has edited stays, until it is emptied. */
   #update(): void {
     const texts = this.#texts();
-    this.#target.textContent = visibleText(requestTarget(this.#operation, texts));
+    this.#showTarget();
     if (!this.#isBodyEdited) this.#bodyText.value = requestBody(this.#operation, texts) ?? '';
     this.#bodyText.rows = Math.min(16, Math.max(2, this.#bodyText.value.split('\n').length));
+  }
+
+  #showTarget(): void {
+    const { method, url, body } = this.#request([]);
+    const isQuery = method === 'QUERY' && body !== null;
+    this.#verb.textContent = method;
+    this.#target.textContent = visibleText(url.slice(location.origin.length));
+    this.#form.textContent = isQuery
+      ? `The query string is the body, because a URL with its ${sizeText(body.length)} may be too long.`
+      : '';
+    this.#form.hidden = !isQuery;
   }
 
   #request(extraHeaders: readonly [string, string][]): PageRequest {
     const { method, body } = this.#operation;
     const texts = this.#texts();
     const hasText = body !== null && body.kind !== 'files';
-    return {
+    const request: PageRequest = {
       method,
       url: `${location.origin}${requestTarget(this.#operation, texts)}`,
       headers: [
@@ -147,6 +155,7 @@ export class EndpointForm {
       body: hasText ? this.#bodyText.value : null,
       files: [...(this.#fileInput?.files ?? [])],
     };
+    return shortenTarget(request, this.#operation);
   }
 
   async #submit(): Promise<void> {

@@ -42,6 +42,8 @@ export interface PageOperation {
   readonly loginOrLogout: 'login' | 'logout' | null;
   readonly parameters: readonly PageParameter[];
   readonly body: PageBody | null;
+  /** Whether the query string can be the body of a request with the method QUERY. */
+  readonly takesQuery: boolean;
   /** A short form of the response body; empty for none. */
   readonly returns: string;
   /** The path of the event stream; null: none. */

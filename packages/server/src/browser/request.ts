@@ -65,6 +65,24 @@ export function typesOf({ type }: ValueSchema): readonly string[] {
   return [type ?? []].flat().filter((name) => name !== 'null');
 }
 
+/** Characters; servers and proxies refuse longer URLs. */
+const longestTarget = 4000;
+
+/** Returns the request with its query string in the body, with the method QUERY (RFC 10008), where the URL would be too long. */
+export function shortenTarget(request: PageRequest, { takesQuery }: PageOperation): PageRequest {
+  const { url, headers } = request;
+  const start = url.indexOf('?');
+  if (!takesQuery || start === -1 || url.length <= longestTarget) return request;
+  const type: [string, string] = ['content-type', 'application/x-www-form-urlencoded'];
+  return {
+    ...request,
+    method: 'QUERY',
+    url: url.slice(0, start),
+    headers: [type, ...headers],
+    body: url.slice(start + 1),
+  };
+}
+
 /** A request that can be sent, or written as a command. */
 export interface PageRequest {
   readonly method: string;

@@ -1,5 +1,5 @@
 /** The data of the start page, from the model of the OpenAPI document. */
-import { requestMethods } from '@pgway/core/internal';
+import { requestMethods, takesQuery } from '@pgway/core/internal';
 import type { Endpoint } from '@pgway/core';
 import { type JsonSchema, type OpenApiOperation, openApiOperations, openApiOptions } from '@pgway/generators/internal';
 import type {
@@ -82,6 +82,7 @@ function pageOperation(operation: OpenApiOperation): PageOperation {
     loginOrLogout: first.loginOrLogout?.kind ?? null,
     parameters,
     body,
+    takesQuery: endpoints.every(takesQuery),
     returns: returnedType(object),
     ...streamPaths(endpoints),
   };

@@ -64,6 +64,7 @@ test('each endpoint with its values and lines, errors included: exit code 1', as
       path           /api/app/search-books                          the prefix, the schema and the name of the function
       parameters     query                                          the method is GET
       authorization  Librarian, admin                               line 4: set by the comment
+      QUERY          answered                                       it only reads
       planCacheMode  measured                                       the function only reads
       line 1         Searches books by title. \\u001b[31m            description
       line 3         HTTP                                           publishes the routine
@@ -107,6 +108,7 @@ test('the lines fit the terminal', async () => {
                                                  the name of the function
       parameters     query                       the method is GET
       authorization  Librarian, admin            line 4: set by the comment
+      QUERY          answered                    it only reads
       planCacheMode  measured                    the function only reads
       line 1         Searches books by title. …  description
       line 3         HTTP                        publishes the routine

@@ -4,7 +4,13 @@ import { EventStreamParser } from '../../src/browser/event-stream.ts';
 import { readJsonRows } from '../../src/browser/json-rows.ts';
 import { formatJson } from '../../src/browser/json-text.ts';
 import type { PageOperation, PageParameter, ValueSchema } from '../../src/browser/page-data.ts';
-import { type PageRequest, requestBody, requestHeaders, requestTarget } from '../../src/browser/request.ts';
+import {
+  type PageRequest,
+  requestBody,
+  requestHeaders,
+  requestTarget,
+  shortenTarget,
+} from '../../src/browser/request.ts';
 import { visibleText } from '../../src/browser/visible-text.ts';
 
 /* The modules of the start page that need no browser. */
@@ -28,6 +34,7 @@ function operation(path: string, parameters: readonly PageParameter[], kind?: 'o
     loginOrLogout: null,
     parameters,
     body: kind === undefined ? null : { kind, mediaType: 'application/json', required: true, accept: '' },
+    takesQuery: false,
     returns: '',
     eventsPath: null,
     changesPath: null,
@@ -79,6 +86,33 @@ describe('requests', () => {
     const value = parameter('text', 'body');
     expect(requestBody(operation('/', [value], 'text'), new Map([[value, ['a "text"']]]))).toBe('a "text"');
     expect(requestBody(operation('/', [value], 'object'), new Map([[value, null]]))).toBe('{}');
+  });
+});
+
+describe('a query string that is too long for a URL', () => {
+  const url = `http://localhost:8080/api/a?text=${'x'.repeat(4000)}`;
+  const get: PageRequest = { method: 'GET', url, headers: [['x-a', 'b']], body: null, files: [] };
+  const asked = { ...operation('/api/a', []), takesQuery: true };
+
+  test('is the body of a request with the method QUERY', () => {
+    const request = shortenTarget(get, asked);
+    expect(request).toEqual({
+      method: 'QUERY',
+      url: 'http://localhost:8080/api/a',
+      headers: [
+        ['content-type', 'application/x-www-form-urlencoded'],
+        ['x-a', 'b'],
+      ],
+      body: `text=${'x'.repeat(4000)}`,
+      files: [],
+    });
+    expect(curlCommand(request)).toMatch(/^curl http:\/\/localhost:8080\/api\/a \\\n {2}-X QUERY /);
+  });
+
+  test('stays in the URL of other endpoints, and where it is short', () => {
+    expect(shortenTarget(get, { ...asked, takesQuery: false })).toBe(get);
+    const short = { ...get, url: 'http://localhost:8080/api/a?text=x' };
+    expect(shortenTarget(short, asked)).toBe(short);
   });
 });
 

@@ -39,7 +39,7 @@ export function bindingError(match: SignatureMatch<Candidate>, input: RequestInp
 
 function nameLocation(input: RequestInput): string {
   if (input.source === 'body') return 'the JSON body';
-  return input.isForm === true ? 'the form' : 'the query string';
+  return input.form !== undefined ? 'the form' : 'the query string';
 }
 
 /** @param count the number of all keys, unnamed ones included */

@@ -86,8 +86,8 @@ async function readQueryContent(request: GatewayRequest, limit: number): Promise
     throw new Problem('malformed-body', { detail, headers: acceptQuery });
   }
   if (type === formType) {
-    const text = await readText(request, limit);
-    return { source: 'query', values: parseForm(text ?? ''), body: null, isForm: true };
+    const form = (await readText(request, limit)) ?? '';
+    return { source: 'query', values: parseForm(form), body: null, form };
   }
   if (!isJsonType(type)) {
     const detail = `The body is "${type}"; send ${queryMediaTypes.join(' or ')}.`;
