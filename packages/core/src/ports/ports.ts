@@ -1,12 +1,5 @@
 /** The interfaces between the gateway and exchangeable parts: authentication schemes, caches, broadcasts, sources, observers. */
-import {
-  AcquireTimeout,
-  ConnectionLost,
-  DatabaseError,
-  type HostClient,
-  type TextTable,
-  type Value,
-} from '../postgres/port.ts';
+import { AcquireTimeout, ConnectionLost, DatabaseError, type TextTable, type Value } from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { JoinedBody, JoinedRows } from '../http/joined-rows.ts';
@@ -18,34 +11,11 @@ import type { EventLog, LogListener } from './event-log.ts';
 
 export type { ConnectionConfiguration, DataSource, HostClient } from '../postgres/port.ts';
 export type { Caller, Claim } from './caller.ts';
+export type { ConnectionProvider, ProvidedConnection } from './connection-provider.ts';
 export type { EventLog, GapReason, LogContent, LogEntry, LogListener, LogSnapshot } from './event-log.ts';
 export type { Observation, Observer, UploadStatus } from './observation.ts';
 export type { GatewayRequest, GatewayResponse, HeaderList, JoinedBody, JoinedRows };
 export { Problem };
-
-/** A connection that the host program provides for one request. */
-export interface ProvidedConnection {
-  /**
-   * A connected `pg` client. The call joins the transaction that may be open on it. Settings of the call end with the call; an error
-   * of the call aborts the transaction.
-   */
-  readonly client: HostClient;
-  /** Called once after the request; with an error if the connection is lost. */
-  readonly release?: (error?: Error) => void;
-}
-
-/** Provides the connection for a request. With null or undefined the gateway takes one from its pool. An error fails the request. */
-export interface ConnectionProvider {
-  (
-    request: GatewayRequest,
-    endpoint: Endpoint,
-  ): ProvidedConnection | null | undefined | Promise<ProvidedConnection | null | undefined>;
-  /**
-   * Whether an error of a call leaves the transaction as it was before, as with a savepoint for each call. Only such connections can store
-   * idempotency keys: a repeated key is an error. Absent: false.
-   */
-  readonly isolatesCalls?: boolean;
-}
 
 /** The response to a successful login. */
 export interface SignInResponse {
