@@ -30,7 +30,7 @@ export { negotiatesLargeNumbers, withLargeNumberTexts } from './endpoints/large-
 export { endpointDefaults } from './endpoints/options.ts';
 export { openChangeFeed } from './gateway/open-changes.ts';
 export { type BatchCommand, type BatchCommandOptions, openBatchCommand } from './gateway/batch-command.ts';
-export { type ChangeAccess, type ChangeCaller, changeAccess } from './gateway/change-access.ts';
+export { type RealtimeAccess, type RealtimeCaller, realtimeAccess } from './gateway/realtime-access.ts';
 export { configuredPoolSize } from './gateway/connections.ts';
 export { toGatewayRequest } from './gateway/host-authentication.ts';
 export { runStatements } from './gateway/run-statements.ts';
@@ -240,3 +240,5 @@ export { csvUploadOptions, defaultUploadHandlerOptions, fileSystemUploadOptions 
 export { publicationName, readLogFacts, type TableName } from './changes/preconditions/log-facts.ts';
 export { planPublication } from './changes/preconditions/plan-publication.ts';
 export { openSingleConnection } from './gateway/single-connection.ts';
+export { createTextRowSink } from './postgres/query.ts';
+export { setConfigStatement } from './postgres/settings.ts';

@@ -1,6 +1,7 @@
 import { display } from '@pgway/core/internal';
-import { maxBindings, maxFilterLength } from './limits.ts';
+import { maxBindings, maxFilterLength, maxPresenceKeyBytes } from './limits.ts';
 import { isObject } from './message.ts';
+import type { MessageConfig } from './messages/channel-messages.ts';
 import { Refusal } from './refusal.ts';
 
 export const changeEvents = ['INSERT', 'UPDATE', 'DELETE'] as const;
@@ -24,6 +25,7 @@ export interface Binding {
 
 export interface JoinRequest {
   readonly bindings: readonly Binding[];
+  readonly messages: MessageConfig;
   /** Null: that of the connection. */
   readonly token: string | null;
 }
@@ -33,16 +35,31 @@ export function parseJoin(payload: unknown): JoinRequest {
   if (!isObject(payload)) throw new Refusal('The payload of phx_join is not an object');
   const { config = {}, access_token: token } = payload;
   if (!isObject(config)) throw new Refusal('"config" is not an object');
-  if (config['private'] === true) throw new Refusal('Private channels are not available; leave out "private"');
-  const { presence } = config;
-  if (isObject(presence) && presence['enabled'] === true)
-    throw new Refusal('Presence is not available; remove the presence listeners of the channel');
   const list = config['postgres_changes'] ?? [];
   if (!Array.isArray(list)) throw new Refusal('"postgres_changes" is not a list');
   if (list.length > maxBindings)
     throw new Refusal(`The channel has ${list.length} bindings of postgres_changes; ${maxBindings} is the limit`);
   if (!isWritable(list)) throw new Refusal('"postgres_changes" has too many levels of objects and lists');
-  return { bindings: list.map(parseBinding), token: parseToken(token) };
+  return { bindings: list.map(parseBinding), messages: parseMessageConfig(config), token: parseToken(token) };
+}
+
+/** @throws Refusal */
+function parseMessageConfig(config: Readonly<Record<string, unknown>>): MessageConfig {
+  const [broadcast, presence] = ['broadcast', 'presence'].map((name) => {
+    const value = config[name] ?? {};
+    if (!isObject(value)) throw new Refusal(`"${name}" is not an object`);
+    return value;
+  }) as [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>];
+  const { key = '', enabled } = presence;
+  if (typeof key !== 'string' || key === '__proto__' || Buffer.byteLength(key) > maxPresenceKeyBytes)
+    throw new Refusal(`"key" of presence is not a text of at most ${maxPresenceKeyBytes} bytes`);
+  return {
+    isPrivate: config['private'] === true,
+    receivesOwn: broadcast['self'] === true,
+    acknowledges: broadcast['ack'] === true,
+    presenceKey: key,
+    wantsPresence: typeof enabled === 'boolean' ? enabled : null,
+  };
 }
 
 /** Whether the reply can repeat a value: JSON.parse reads more levels than JSON.stringify writes. */

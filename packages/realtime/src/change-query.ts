@@ -59,7 +59,7 @@ export function buildChangeQuery(
   };
 }
 
-function toResultColumn({ name, type }: TableColumn): ChangeQuery['columns'][number] {
+export function toResultColumn({ name, type }: TableColumn): ChangeQuery['columns'][number] {
   return { name, key: name, type: exactType(type) };
 }
 

@@ -1,18 +1,20 @@
 import { type Endpoint, Problem } from '@pgway/core';
-import { type ChangeCaller, type ChangeMessage, DatabaseError, type RowChange } from '@pgway/core/internal';
+import { type RealtimeCaller, type ChangeMessage, DatabaseError, type RowChange } from '@pgway/core/internal';
 import type { JoinRequest } from './bindings.ts';
 import { eventOf, toChangeData } from './change-payload.ts';
 import { maxSubscriptions, maxWaitingCuts } from './limits.ts';
+import { ChannelMessages, type MessageConnection } from './messages/channel-messages.ts';
+import { topicPrefix } from './messages/topic.ts';
 import { type NumberedBinding, planSubscriptions, type PlannedSubscription } from './plan-subscriptions.ts';
 import { Refusal, toReason } from './refusal.ts';
 import type { Services } from './services.ts';
 import { TableSubscription } from './table-subscription.ts';
 
 /** The connection of a channel. */
-export interface ChannelConnection {
+export interface ChannelConnection extends MessageConnection {
   readonly services: Services;
   /** @throws Problem 401, 403, 503 */
-  identify(token: string | null): Promise<ChangeCaller>;
+  identify(token: string | null): Promise<RealtimeCaller>;
   /** Sends a message of the channel, whose payload is JSON. */
   send(channel: Channel, event: string, payload: string): void;
   /** The channel has ended, and has told its client. */
@@ -27,10 +29,11 @@ export interface ChannelFacts {
   readonly bindings: readonly NumberedBinding[];
 }
 
-/** A joined topic with the changes that its bindings ask for. */
+/** A joined topic with its messages and the changes that its bindings ask for. */
 export class Channel {
   readonly topic: string;
   readonly joinRef: string | null;
+  readonly messages: ChannelMessages;
   readonly #bindings: readonly NumberedBinding[];
   readonly #connection: ChannelConnection;
   /** The token of the subscriptions. */
@@ -49,7 +52,7 @@ export class Channel {
 
   constructor(
     { topic, joinRef, bindings }: ChannelFacts,
-    { token }: Pick<JoinRequest, 'token'>,
+    { token, messages }: Pick<JoinRequest, 'token' | 'messages'>,
     connection: ChannelConnection,
   ) {
     this.topic = topic;
@@ -58,6 +61,10 @@ export class Channel {
     this.#token = token;
     this.#newestToken = token;
     this.#connection = connection;
+    const name = topic.slice(topicPrefix.length);
+    this.messages = new ChannelMessages({ name, isPrivate: messages.isPrivate }, messages, connection, (message) =>
+      this.#sendSystem('error', message, 'system'),
+    );
   }
 
   get subscriptionCount(): number {
@@ -78,6 +85,7 @@ export class Channel {
   joined(): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = null;
+    this.messages.joined();
     if (this.#bindings.length > 0) this.#sendSystem('ok', 'Subscribed to PostgreSQL');
     for (const send of waiting) send();
   }
@@ -122,6 +130,7 @@ export class Channel {
   /** Ends the subscriptions, and tells the client nothing. */
   cancel(): void {
     this.#isClosed = true;
+    this.messages.leave();
     for (const subscription of [...this.#subscriptions, ...this.#retired]) subscription.cancel();
     this.#subscriptions = [];
     this.#retired = [];
@@ -130,6 +139,7 @@ export class Channel {
   async #use(token: string | null): Promise<void> {
     const { services } = this.#connection;
     const caller = await this.#connection.identify(token);
+    await this.messages.authorize(caller.identity, token, this.#bindings.length > 0);
     const endpoints = services.endpoints();
     const isSameCaller = caller.identity.key === this.#identityKey;
     if (this.#isClosed || (isSameCaller && endpoints === this.#endpoints)) return;
@@ -160,7 +170,7 @@ export class Channel {
   /** Opens all subscriptions, or none: then the ones before continue. */
   async #openAll(
     plans: readonly PlannedSubscription[],
-    caller: ChangeCaller,
+    caller: RealtimeCaller,
     before: ReadonlyMap<string, TableSubscription>,
   ): Promise<readonly TableSubscription[]> {
     const opening = plans.map((plan) => this.#open(plan, caller, before.get(plan.key) ?? null));
@@ -178,7 +188,7 @@ export class Channel {
   /** Returns null for a table of `*` that PostgreSQL refuses to the caller. */
   async #open(
     plan: PlannedSubscription,
-    { identity }: ChangeCaller,
+    { identity }: RealtimeCaller,
     before: TableSubscription | null,
   ): Promise<TableSubscription | null> {
     const { services } = this.#connection;
@@ -196,6 +206,10 @@ export class Channel {
         return null;
       throw error;
     }
+  }
+
+  get #extension(): string {
+    return this.#bindings.length > 0 ? 'postgres_changes' : 'system';
   }
 
   #deliver(message: ChangeMessage, plan: PlannedSubscription): void {
@@ -246,9 +260,9 @@ export class Channel {
     this.#connection.ended(this);
   }
 
-  #sendSystem(status: 'ok' | 'error', message: string): void {
+  #sendSystem(status: 'ok' | 'error', message: string, extension = this.#extension): void {
     const channel = this.topic.slice(topicPrefix.length);
-    const payload = { extension: 'postgres_changes', status, message, channel };
+    const payload = { extension, status, message, channel };
     this.#connection.send(this, 'system', JSON.stringify(payload));
   }
 }
@@ -256,7 +270,5 @@ export class Channel {
 function isSameRequest(subscription: TableSubscription | undefined, { request }: PlannedSubscription): boolean {
   return subscription !== undefined && JSON.stringify(subscription.plan.request) === JSON.stringify(request);
 }
-
-export const topicPrefix = 'realtime:';
 
 const insufficientPrivilege = '42501';

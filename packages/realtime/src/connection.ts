@@ -1,10 +1,15 @@
 import type { GatewayRequest } from '@pgway/core';
-import { type ChangeCaller, deriveRequest } from '@pgway/core/internal';
+import { type ChangeIdentity, deriveRequest, type RealtimeCaller } from '@pgway/core/internal';
 import type { RawData, WebSocket } from 'ws';
 import { parseJoin, parseToken } from './bindings.ts';
-import { Channel, type ChannelConnection, topicPrefix } from './channel.ts';
-import { maxChannels, maxUnsentBytes, maxWaitingMessages } from './limits.ts';
+import { Channel, type ChannelConnection } from './channel.ts';
+import { maxChannels, maxDatabaseWaitMs, maxMessagesPerSecond, maxUnsentBytes, maxWaitingMessages } from './limits.ts';
 import { decodeMessage, encodeMessage, isObject, type Message, type Version } from './message.ts';
+import type { Frame } from './messages/frame.ts';
+import type { MessageHub } from './messages/message-hub.ts';
+import { MessageRate } from './messages/message-rate.ts';
+import { type Permissions, readPermissions } from './messages/policies.ts';
+import { parseTopicName } from './messages/topic.ts';
 import { Refusal, toReason } from './refusal.ts';
 import type { Services } from './services.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -31,6 +36,9 @@ export class Connection implements ChannelConnection {
   #checkWaits = false;
   #isAlive = true;
   #lastBinding = 0;
+  readonly #rate = new MessageRate(performance.now());
+  /** When the client was last told that it sends too much, by `performance.now()`. */
+  #warnedAt = -Infinity;
 
   constructor(socket: WebSocket, facts: ConnectionFacts, services: Services) {
     this.#socket = socket;
@@ -43,7 +51,27 @@ export class Connection implements ChannelConnection {
     socket.on('error', () => undefined);
   }
 
-  identify(token: string | null): Promise<ChangeCaller> {
+  get version(): Version {
+    return this.#facts.version;
+  }
+
+  get hub(): MessageHub {
+    return this.services.hub;
+  }
+
+  get allowsPublicChannels(): boolean {
+    return this.services.allowsPublicChannels;
+  }
+
+  readPermissions(identity: ChangeIdentity, topic: string): Promise<Permissions> {
+    return readPermissions(this.services, identity, topic);
+  }
+
+  get channelCount(): number {
+    return this.#channels.size;
+  }
+
+  identify(token: string | null): Promise<RealtimeCaller> {
     return this.services.identify(toCallerRequest(this.#facts.request, token ?? this.#facts.apiKey));
   }
 
@@ -124,7 +152,7 @@ export class Connection implements ChannelConnection {
 
   async #handle(message: Message): Promise<void> {
     if (message.event === 'phx_join') return this.#join(message);
-    const channel = this.#channels.get(message.topic);
+    const channel = this.#channels.get(message.topic) ?? this.#findByReference(message);
     if (channel === undefined) return this.#reply(message, 'error', { reason: unmatched });
     switch (message.event) {
       case 'phx_leave':
@@ -136,10 +164,41 @@ export class Connection implements ChannelConnection {
         return this.#setToken(message, channel);
       case 'broadcast':
       case 'presence':
-        return this.#reply(message, 'error', { reason: `${message.event} is not available` });
+        return this.#sendOn(message, channel);
       default:
         return this.#reply(message, 'error', { reason: unmatched });
     }
+  }
+
+  /** Finds the channel of a broadcast whose topic `@supabase/realtime-js` could not write in a binary message. */
+  #findByReference({ event, joinRef }: Message): Channel | undefined {
+    if (event !== 'broadcast' || joinRef === null) return undefined;
+    return [...this.#channels.values()].find((channel) => channel.joinRef === joinRef);
+  }
+
+  #sendOn(message: Message, channel: Channel): void {
+    try {
+      this.#countMessage(channel);
+      const { messages } = channel;
+      if (message.event === 'presence') messages.changePresence(message.payload);
+      else if (!messages.broadcast(message.payload)) return;
+      this.#reply(message, 'ok', {});
+    } catch (error) {
+      this.services.counts.refusals++;
+      this.#reply(message, 'error', { reason: toReason(error, this.services) });
+    }
+  }
+
+  /** @throws Refusal beyond the limit. A client that waits for no reply is told once a second by a message of the system. */
+  #countMessage({ messages }: Channel): void {
+    const now = performance.now();
+    if (this.#rate.take(now)) return;
+    const reason = `Too many messages; ${maxMessagesPerSecond} in a second is the limit of a connection`;
+    if (now - this.#warnedAt >= 1_000) {
+      this.#warnedAt = now;
+      messages.warn(reason);
+    }
+    throw new Refusal(reason);
   }
 
   async #join(message: Message): Promise<void> {
@@ -152,8 +211,7 @@ export class Connection implements ChannelConnection {
       this.send(replaced, 'phx_close', '{}');
     }
     try {
-      if (!topic.startsWith(topicPrefix) || topic.length === topicPrefix.length)
-        throw new Refusal(`The topic does not begin with "${topicPrefix}" and a name`);
+      parseTopicName(topic);
       if (this.#channels.size >= maxChannels)
         throw new Refusal(`The connection has ${maxChannels} channels, which is the limit`);
       const request = parseJoin(message.payload);
@@ -161,6 +219,7 @@ export class Connection implements ChannelConnection {
       const channel = new Channel({ topic, joinRef, bindings }, request, this);
       this.#channels.set(topic, channel);
       try {
+        await this.#openDatabaseMessages();
         await channel.join();
         if (this.#channels.get(topic) !== channel) return;
         this.#reply(message, 'ok', { postgres_changes: bindings.map(({ id, given }) => ({ ...given, id })) });
@@ -173,6 +232,13 @@ export class Connection implements ChannelConnection {
     } catch (error) {
       this.#reply(message, 'error', { reason: toReason(error, this.services) });
     }
+  }
+
+  async #openDatabaseMessages(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, maxDatabaseWaitMs)));
+    await Promise.race([this.services.databaseMessages.open(), timeout]);
+    clearTimeout(timer);
   }
 
   async #setToken(message: Message, channel: Channel): Promise<void> {
@@ -191,10 +257,20 @@ export class Connection implements ChannelConnection {
   }
 
   #write(message: Parameters<typeof encodeMessage>[1]): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    // A client that does not read would make the memory of the server grow.
-    if (this.#socket.bufferedAmount > maxUnsentBytes) return this.#socket.terminate();
-    this.#socket.send(encodeMessage(this.#facts.version, message));
+    if (this.#isWritable()) this.#socket.send(encodeMessage(this.#facts.version, message));
+  }
+
+  sendFrame({ data, isBinary }: Frame): void {
+    if (this.#isWritable()) this.#socket.send(data, { binary: isBinary });
+  }
+
+  /** A client that does not read would make the memory of the server grow. */
+  #isWritable(): boolean {
+    if (this.#socket.readyState !== this.#socket.OPEN) return false;
+    if (this.#socket.bufferedAmount <= maxUnsentBytes) return true;
+    this.services.counts.slowClients++;
+    this.#socket.terminate();
+    return false;
   }
 }
 

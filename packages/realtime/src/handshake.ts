@@ -15,7 +15,7 @@ export interface Handshake {
  * @throws Problem 400 for an unknown version of the protocol, 403 for a page of another site
  */
 export function readHandshake(request: IncomingMessage, allowedOrigins: readonly string[]): Handshake {
-  checkOrigin(request, allowedOrigins);
+  checkOrigin({ origin: firstHeader(request, 'origin'), host: firstHeader(request, 'host') }, allowedOrigins);
   const query = parseQueryString(request.url!.split('?', 2)[1] ?? '');
   const given = query.get('vsn')?.at(-1) ?? versions[0];
   const version = versions.find((each) => each === given);
@@ -30,11 +30,17 @@ export function readHandshake(request: IncomingMessage, allowedOrigins: readonly
   return { version, apiKey: apiKey === '' ? null : apiKey };
 }
 
-/** Browsers send the origin of the page; other clients send none. */
-function checkOrigin(request: IncomingMessage, allowedOrigins: readonly string[]): void {
-  const origin = firstHeader(request, 'origin');
+/**
+ * Browsers send the origin of the page; other clients send none.
+ * @param host of the request
+ * @throws Problem 403 for a page of another site
+ */
+export function checkOrigin(
+  { origin, host }: { readonly origin: string | null; readonly host: string | null },
+  allowedOrigins: readonly string[],
+): void {
   if (origin === null || allowedOrigins.includes('*') || allowedOrigins.includes(origin)) return;
-  if (URL.canParse(origin) && new URL(origin).host === request.headers.host?.toLowerCase()) return;
+  if (URL.canParse(origin) && new URL(origin).host === host?.toLowerCase()) return;
   throw new Problem('cross-site-request', {
     detail: 'The connection comes from a page of another site. Add its origin to allowedOrigins.',
   });

@@ -16,3 +16,17 @@ export const maxWaitingCuts = 1_000;
 export const maxUnsentBytes: number = 8 * 1024 * 1024;
 /** Milliseconds between two checks of a connection and of its credentials. */
 export const checkIntervalMs = 30_000;
+/** Broadcasts and messages of presence that a connection, or a caller of the HTTP endpoint, may send in a second. */
+export const maxMessagesPerSecond = 100;
+/** Messages of one request to the HTTP endpoint. */
+export const maxRequestMessages = 100;
+/** Clients that are present in a topic. */
+export const maxPresences = 1_000;
+/** Bytes of what a client says of itself, as JSON. */
+export const maxPresenceBytes: number = 4 * 1024;
+/** Milliseconds after which the policies of a private channel are asked again. */
+export const policyIntervalMs: number = 5 * 60_000;
+/** Bytes of the key of a presence. */
+export const maxPresenceKeyBytes = 255;
+/** Milliseconds that a join waits until the messages of the database are read. */
+export const maxDatabaseWaitMs = 500;

@@ -16,6 +16,8 @@ export interface Message {
 /** Kind of a binary message: a broadcast of a client. */
 const broadcastKind = 3;
 const broadcastHeaderBytes = 7;
+const bytesEncoding = 0;
+const jsonEncoding = 1;
 
 /** Returns the message of a client; null for one that has another form. */
 export function decodeMessage(version: Version, data: Buffer, isBinary: boolean): Message | null {
@@ -31,16 +33,36 @@ export function decodeMessage(version: Version, data: Buffer, isBinary: boolean)
   return toMessage({ joinRef, ref, topic, event, payload });
 }
 
-/** Returns the head of a broadcast, whose payload is not read: lengths of one byte each, and texts. */
+/** Returns a broadcast: lengths of one byte each, the encoding, texts, and the payload, which is JSON or bytes. */
 function decodeBroadcast(data: Buffer): Message | null {
   if (data.length < broadcastHeaderBytes || data[0] !== broadcastKind) return null;
   let offset = broadcastHeaderBytes;
-  const [joinRef, ref, topic] = [data[1]!, data[2]!, data[3]!].map((length) => {
-    const text = data.toString('utf8', offset, offset + length);
-    offset += length;
-    return text;
-  }) as [string, string, string];
-  return { joinRef, ref: ref === '' ? null : ref, topic, event: 'broadcast', payload: {} };
+  const read = (length: number): string => toText(data.subarray(offset, (offset += length)));
+  const [joinRef, ref, topic, event] = [read(data[1]!), read(data[2]!), read(data[3]!), read(data[4]!)];
+  // Metadata of clients is not sent on.
+  offset += data[5]!;
+  if (offset > data.length) return null;
+  const payload = decodePayload(data[6]!, data.subarray(offset));
+  if (payload === undefined) return null;
+  const toRef = (text: string): string | null => (text === '' ? null : text);
+  return { joinRef: toRef(joinRef), ref: toRef(ref), topic, event: 'broadcast', payload: { event, payload } };
+}
+
+/** Returns undefined for an unknown encoding, and for a text that is not JSON. */
+function decodePayload(encoding: number, data: Buffer): unknown {
+  if (encoding === bytesEncoding) return Buffer.from(data);
+  return encoding === jsonEncoding ? parseJson(data.toString()) : undefined;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** `@supabase/realtime-js` writes the lower byte of each character, which is Latin-1 for most European languages. */
+function toText(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return bytes.toString('latin1');
+  }
 }
 
 function toMessage(parts: Readonly<Record<keyof Message, unknown>>): Message | null {

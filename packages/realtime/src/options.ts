@@ -1,5 +1,6 @@
 import {
   arrayOf,
+  boolean,
   describeFaults,
   integer,
   nonEmptyString,
@@ -15,7 +16,7 @@ export type { RealtimeOptions } from './options.generated.ts';
 
 export const realtimeOptions: OptionGroup<RealtimeOptions> = optionGroup<RealtimeOptions>(
   'RealtimeOptions',
-  "Row changes for clients of Supabase's Realtime.",
+  "Row changes, broadcasts and presence for clients of Supabase's Realtime.",
   {
     path: option(
       nonEmptyString,
@@ -26,6 +27,11 @@ export const realtimeOptions: OptionGroup<RealtimeOptions> = optionGroup<Realtim
       arrayOf(nonEmptyString),
       [],
       'Origins of other sites, such as `https://app.example.org`, whose pages may connect. `*`: every site may.',
+    ),
+    publicChannels: option(
+      boolean,
+      false,
+      'Whether every client that may connect, also an anonymous one, can send and receive broadcasts and presence in channels that are not private. Policies on `realtime.messages` decide about private channels.',
     ),
     maxConnections: option(integer({ min: 1, max: 1_000_000 }), 10_000, 'Maximum number of connections.'),
   },

@@ -1,5 +1,5 @@
 import type { Endpoint } from '@pgway/core';
-import { type ChangeCaller, type ChangeRequest, display, ReadFault } from '@pgway/core/internal';
+import { type RealtimeCaller, type ChangeRequest, display, ReadFault } from '@pgway/core/internal';
 import type { Binding, ChangeEvent } from './bindings.ts';
 import { buildChangeQuery } from './change-query.ts';
 import { parseFilter } from './parse-filter.ts';
@@ -26,7 +26,7 @@ export interface PlannedSubscription {
 interface Sources {
   readonly tables: readonly PublishedTable[];
   readonly endpoints: readonly Endpoint[];
-  readonly caller: ChangeCaller;
+  readonly caller: RealtimeCaller;
 }
 
 /**

@@ -1,16 +1,37 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Gateway, Problem } from '@pgway/core';
-import { changeAccess, toGatewayRequest } from '@pgway/core/internal';
+import { realtimeAccess, type RealtimeAccess, toGatewayRequest } from '@pgway/core/internal';
 import { WebSocketServer } from 'ws';
 import { Connection, toCallerRequest } from './connection.ts';
 import { type Handshake, readHandshake, refuseHandshake } from './handshake.ts';
 import { checkIntervalMs, maxMessageBytes } from './limits.ts';
+import { broadcastRoute } from './messages/broadcast-route.ts';
+import { DatabaseMessages } from './messages/database-messages.ts';
+import { MessageHub } from './messages/message-hub.ts';
 import { type RealtimeOptions, resolveRealtimeOptions } from './options.ts';
 import { PublishedTables } from './published-tables.ts';
 import type { Services } from './services.ts';
 
-/** Row changes through WebSockets in the protocol of Supabase's Realtime. */
+/** Use of WebSockets and their messages in this process. Counters begin at the start. */
+export interface RealtimeStatistics {
+  readonly connections: number;
+  readonly channels: number;
+  /** Clients that are present in topics, in all processes. */
+  readonly presences: number;
+  /** Broadcasts of clients of this process. */
+  readonly broadcasts: number;
+  /** Messages of `realtime.send`. */
+  readonly databaseMessages: number;
+  /** Broadcasts and changes of presence that clients got, one for each receiver. */
+  readonly deliveries: number;
+  /** Broadcasts and messages of presence that were refused. */
+  readonly refusals: number;
+  /** Connections that were ended because their clients did not read. */
+  readonly slowClients: number;
+}
+
+/** Row changes, broadcasts and presence through WebSockets in the protocol of Supabase's Realtime. */
 export interface Realtime {
   /**
    * Answers the event `upgrade` of an `http.Server` for the path of the options.
@@ -19,24 +40,38 @@ export interface Realtime {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
   /** Closes all connections, whose clients connect again, and refuses new ones. Call it before `gateway.close()`. */
   readonly close: () => Promise<void>;
+  readonly statistics: () => RealtimeStatistics;
 }
 
 /**
- * Serves changes of tables to clients such as `@supabase/supabase-js`, which work unchanged. Starts to read the log of the database.
+ * Serves row changes, broadcasts and presence to clients such as `@supabase/supabase-js`, which work unchanged. Starts to read the log of
+ * the database, and adds the route `POST <path>/api/broadcast` to the gateway.
  * @throws RangeError for an invalid option, and for a gateway with tenants
  */
 export function realtime(gateway: Gateway, options: RealtimeOptions = {}): Realtime {
   const resolved = resolveRealtimeOptions(options);
-  const access = changeAccess(gateway);
+  const access = realtimeAccess(gateway);
   if (access === null)
     throw new RangeError('realtime: it does not serve tenants; use a gateway without the option tenant');
   access.feed();
-  const connections = new Connections({ ...access, tables: new PublishedTables(access.database) }, resolved);
+  const services = createServices(access, resolved.publicChannels);
+  const connections = new Connections(services, resolved);
   return {
     upgrade: (request, socket, head) => connections.upgrade(request, socket, head),
     close: () => connections.close(),
+    statistics: () => connections.statistics(),
   };
 }
+
+export function createServices(access: RealtimeAccess, allowsPublicChannels: boolean): Services {
+  const tables = new PublishedTables(access.database);
+  const hub = new MessageHub(access.broadcast);
+  const databaseMessages = new DatabaseMessages(access, tables, hub);
+  return { ...access, tables, hub, databaseMessages, allowsPublicChannels, counts: { refusals: 0, slowClients: 0 } };
+}
+
+/** Milliseconds between two looks at the messages of the database. */
+const messageIntervalMs = 5_000;
 
 /** Milliseconds for clients to answer that they close. */
 const closeTimeoutMs = 1_000;
@@ -53,7 +88,7 @@ class Connections {
     perMessageDeflate: false,
     maxPayload: maxMessageBytes,
   });
-  readonly #timer: NodeJS.Timeout;
+  readonly #timers: readonly NodeJS.Timeout[];
   /** Handshakes whose credentials are checked. */
   #pending = 0;
   #isClosing = false;
@@ -61,11 +96,17 @@ class Connections {
   constructor(services: Services, options: ReturnType<typeof resolveRealtimeOptions>) {
     this.#services = services;
     this.#options = options;
-    this.#path = `${trimPath(options.path)}/websocket`;
-    this.#timer = setInterval(() => {
+    const path = trimPath(options.path);
+    this.#path = `${path}/websocket`;
+    const { allowedOrigins } = options;
+    services.addRoute(broadcastRoute(path, services, { allowedOrigins, isClosing: () => this.#isClosing }));
+    const checkAll = (): void => {
       for (const connection of this.#open) connection.check();
-    }, checkIntervalMs);
-    this.#timer.unref();
+    };
+    this.#timers = [
+      setInterval(checkAll, checkIntervalMs).unref(),
+      setInterval(() => services.databaseMessages.check(), messageIntervalMs).unref(),
+    ];
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
@@ -83,13 +124,28 @@ class Connections {
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#services.databaseMessages.close();
     const closed = [...this.#open].map((connection) => connection.close());
     const terminate = setTimeout(() => {
       for (const connection of this.#open) connection.terminate();
     }, closeTimeoutMs);
     await Promise.all(closed);
     clearTimeout(terminate);
+    this.#services.hub.close();
+  }
+
+  statistics(): RealtimeStatistics {
+    const { hub, databaseMessages, counts } = this.#services;
+    return {
+      connections: this.#open.size,
+      channels: [...this.#open].reduce((sum, { channelCount }) => sum + channelCount, 0),
+      presences: hub.presences,
+      broadcasts: hub.messages,
+      databaseMessages: databaseMessages.count,
+      deliveries: hub.topics.deliveries,
+      ...counts,
+    };
   }
 
   /** @throws Problem that refuses the handshake */

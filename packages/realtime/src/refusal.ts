@@ -1,5 +1,5 @@
 import { Problem } from '@pgway/core';
-import { type ChangeAccess, DatabaseError, ReadFault } from '@pgway/core/internal';
+import { type RealtimeAccess, DatabaseError, ReadFault } from '@pgway/core/internal';
 
 /** A reason, for the client, why a channel or its bindings are refused. */
 export class Refusal extends Error {
@@ -9,7 +9,7 @@ export class Refusal extends Error {
 /** Returns the reason for a client. Errors of other components stay inside. */
 export function toReason(
   error: unknown,
-  { showsDatabaseMessages }: Pick<ChangeAccess, 'showsDatabaseMessages'>,
+  { showsDatabaseMessages }: Pick<RealtimeAccess, 'showsDatabaseMessages'>,
 ): string {
   if (error instanceof Refusal) return error.message;
   if (error instanceof Problem) return error.detail === undefined ? error.title : `${error.title}: ${error.detail}`;

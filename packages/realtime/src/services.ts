@@ -1,7 +1,21 @@
-import type { ChangeAccess } from '@pgway/core/internal';
+import type { RealtimeAccess } from '@pgway/core/internal';
+import type { DatabaseMessages } from './messages/database-messages.ts';
+import type { MessageHub } from './messages/message-hub.ts';
 import type { PublishedTables } from './published-tables.ts';
 
 /** What all connections share. */
-export interface Services extends ChangeAccess {
+export interface Services extends RealtimeAccess {
   readonly tables: PublishedTables;
+  readonly hub: MessageHub;
+  readonly databaseMessages: DatabaseMessages;
+  readonly allowsPublicChannels: boolean;
+  readonly counts: Counts;
+}
+
+/** Counts since the start. */
+export interface Counts {
+  /** Broadcasts and messages of presence that were refused. */
+  refusals: number;
+  /** Connections that were ended because their clients did not read. */
+  slowClients: number;
 }

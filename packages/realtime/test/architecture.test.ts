@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const source = readSourceFiles(resolve(import.meta.dirname, '../src'));
 
 test('the names that a program can import', () => {
-  expect(Object.keys(realtime)).toEqual(['realtime']);
+  expect(Object.keys(realtime)).toEqual(['installRealtimeMessages', 'uninstallRealtimeMessages', 'realtime']);
 });
 
 test('only the core is imported, and a library of WebSockets', () => {

@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import type { AuthScheme } from '@pgway/core';
-import { changeAccess, toGatewayRequest } from '@pgway/core/internal';
+import { realtimeAccess, toGatewayRequest } from '@pgway/core/internal';
 import type { TestGateway } from '@pgway/testing';
 import { onTestFinished } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { Connection } from '../src/connection.ts';
-import { PublishedTables } from '../src/published-tables.ts';
+import { createServices } from '../src/realtime.ts';
 import type { Services } from '../src/services.ts';
 
 /** Authenticates `Authorization: Bearer ada`, unless the name is among those of `gone`. */
@@ -41,8 +41,8 @@ export async function openConnection(
   token: string,
   change: (services: Services) => Services = (services) => services,
 ): Promise<OpenConnection> {
-  const access = changeAccess(gateway)!;
-  const services = change({ ...access, tables: new PublishedTables(access.database) });
+  const access = realtimeAccess(gateway)!;
+  const services = change(createServices(access, false));
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => {
     server.close();

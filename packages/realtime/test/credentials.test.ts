@@ -117,7 +117,7 @@ describe('a token that the server cannot use yet', () => {
     connection.check();
     // The reply follows the check.
     send('room', 'presence', {});
-    await expect.poll(() => messages.at(-1)).toContain('presence is not available');
+    await expect.poll(() => messages.at(-1)).toContain('"event\\" of presence is track or untrack');
     messages.length = 0;
     await gateway.database.query(
       `insert into a values (3, 'ada'), (4, 'bob'); insert into b values (3, 'ada'), (4, 'bob')`,

@@ -154,7 +154,7 @@ describe('messages', () => {
       ]);
   });
 
-  test('broadcasts are refused, binary ones too', async () => {
+  test('broadcasts of public channels are refused, binary ones too', async () => {
     const client = await open();
     await joined(client);
     client.messages.length = 0;
@@ -163,7 +163,8 @@ describe('messages', () => {
     client.socket.send(
       Buffer.concat([Buffer.from([3, ...texts.map((text) => text.length), 1]), Buffer.from(`${texts.join('')}{}`)]),
     );
-    const response = { status: 'error', response: { reason: 'broadcast is not available' } };
+    const reason = 'Public channels are not available; join with "private": true, or set realtime.publicChannels';
+    const response = { status: 'error', response: { reason } };
     await expect
       .poll(() => client.messages)
       .toEqual([

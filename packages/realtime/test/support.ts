@@ -21,7 +21,7 @@ export interface TestRealtime {
 /** Serves the changes of a gateway until the returned service is closed. */
 export async function serve(gateway: TestGateway['gateway'], options: RealtimeOptions = {}): Promise<TestRealtime> {
   const service = realtime(gateway, options);
-  const server = createServer();
+  const server = createServer(gateway.middleware);
   server.on('upgrade', (request, socket, head) => {
     if (!service.upgrade(request, socket, head)) socket.destroy();
   });

@@ -4,11 +4,11 @@ import { ConfigurationError } from './config/configuration-error.ts';
 import type { Configuration } from './config/schema.ts';
 
 /**
- * Opens the WebSockets of row changes; null without their path.
+ * Opens the WebSockets; null without their path.
  * @throws ConfigurationError with tenants
  */
 export async function openRealtime(
-  { realtime: { path }, tenant, cors, authentication, limits }: Configuration,
+  { realtime: { path, publicChannels }, tenant, cors, authentication, limits }: Configuration,
   gateway: Gateway,
 ): Promise<Realtime | null> {
   if (path === null) return null;
@@ -19,6 +19,7 @@ export async function openRealtime(
   return realtime(gateway, {
     path,
     allowedOrigins: [...cors.origins, ...authentication.allowedOrigins],
+    publicChannels,
     maxConnections: limits.maxConnections,
   });
 }

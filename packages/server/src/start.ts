@@ -1,6 +1,7 @@
 /** Starts the components in order: database, gateway, HTTP server. */
 import { setTimeout } from 'node:timers/promises';
 import { createGateway, type Gateway, type Observer } from '@pgway/core';
+import type { RealtimeStatistics } from '@pgway/realtime';
 import { authenticationOptions, hasScheme } from './authentication-options.ts';
 import { hasCors } from './config/schema/http.ts';
 import type { Configuration } from './config/schema.ts';
@@ -117,6 +118,8 @@ export interface HttpServices {
   readonly workers?: (() => WorkerCounts) | null;
   /** Absent: this process listens. */
   readonly listenOn?: Listen | undefined;
+  /** Called when WebSockets are served. */
+  readonly onRealtime?: (statistics: () => RealtimeStatistics) => void;
 }
 
 export function startHttpServer(
@@ -125,7 +128,7 @@ export function startHttpServer(
   gateway: Gateway,
   { handlers, certificates, onRequest, serveMetrics = null, workers = null, serveMcp = null, ...others }: HttpServices,
 ): Promise<ServersWithRedirect> {
-  const { onError, listenOn } = others;
+  const { onError, listenOn, onRealtime } = others;
   // Headers of CORS are added by the application.
   const isCrossOrigin = hasCors(configuration.cors);
   const documents = serveMcp === null || isCrossOrigin ? handlers : [...handlers, serveMcp];
@@ -135,6 +138,7 @@ export function startHttpServer(
     startTimeoutMs: timeouts.startServer,
     start: async () => {
       const changes = await openRealtime(configuration, gateway);
+      if (changes !== null) onRealtime?.(changes.statistics);
       const app = await openApp(configuration, gateway, { ...others, serveMcp: isCrossOrigin ? serveMcp : null });
       const handle: Handler = (request, response) => {
         const isServed = documents.some((serve) => serve(gateway.endpoints, request, response));

@@ -1,6 +1,7 @@
 /** Metrics and traces of a running server. Their packages are loaded only when the configuration enables them. */
 import type { IncomingMessage } from 'node:http';
 import type { Gateway, Observer } from '@pgway/core';
+import type { RealtimeStatistics } from '@pgway/realtime';
 import type { Configuration } from './config/schema.ts';
 import type { CommandOptions } from './gateway-options.ts';
 import type { PathHandler } from './http/http-server.ts';
@@ -38,6 +39,8 @@ export interface Telemetry {
   readonly serveMetrics: PathHandler | null;
   /** Adds the gateway, once it has started. */
   readonly addGateway: (gateway: Gateway) => void;
+  /** Adds the WebSockets, once they are served. */
+  readonly addRealtime: (statistics: () => RealtimeStatistics) => void;
 }
 
 /** Metrics or traces: receives each request at its begin and its end, and all observations. */
@@ -68,6 +71,7 @@ export async function openTelemetry(
       gatewayOptions: {},
       serveMetrics: null,
       addGateway: () => undefined,
+      addRealtime: () => undefined,
     };
   }
   const traces = configuration.tracing.endpoint === null ? null : await openTraces(lifecycle, configuration, sources);
@@ -78,6 +82,7 @@ export async function openTelemetry(
     gatewayOptions: traces === null ? {} : { traceparent: traces.tracer.traceparent },
     serveMetrics: metrics?.serve ?? null,
     addGateway: (gateway) => metrics?.metrics.addGateway(gateway),
+    addRealtime: (statistics) => metrics?.metrics.addRealtime(statistics),
   };
 }
 

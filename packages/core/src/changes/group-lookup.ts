@@ -83,7 +83,8 @@ export function createLookupPair(
   mustRead: boolean,
   context: LookupContext,
 ): LookupPair {
-  const before = keys.filter(({ isNew }) => !isNew);
+  const { operations } = group.request;
+  const before = keys.filter(({ isNew, isGone }) => !isNew && (!isGone || operations.includes('delete')));
   const after = keys.filter(({ isGone }) => !isGone);
   return {
     group,

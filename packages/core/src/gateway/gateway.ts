@@ -1,12 +1,12 @@
 import { type FetchHandler, fetchHandler } from '../adapters/fetch.ts';
 import { type NodeMiddleware, nodeMiddleware } from '../adapters/node.ts';
-import { keepChangeAccess } from './change-access.ts';
+import { keepRealtimeAccess } from './realtime-access.ts';
 import { clientOriginResolver } from './client-origin.ts';
 import { type HostAuthentication, hostAuthentication } from './host-authentication.ts';
 import type { Handle } from '../http/response.ts';
 import { type GatewayOptions, type ResolvedOptions, resolveOptions } from './options/options.ts';
 import { deliverLargeBodies } from '../response/large-body.ts';
-import type { Observer } from '../ports/ports.ts';
+import type { Observer, SchemeRoute } from '../ports/ports.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { logObserver } from '../logging/log-observer.ts';
@@ -103,7 +103,7 @@ interface GatewayParts {
 function toGateway({ instance, tenants, options, observe }: GatewayParts): Gateway {
   const { authentication, connections, events } = instance.services;
   const resolveClient = clientOriginResolver(options.authentication.trustedProxies);
-  const inner = tenants === null ? instance.handle : tenantHandle(tenants, instance, options, observe);
+  let inner = tenants === null ? instance.handle : tenantHandle(tenants, instance, options, observe);
   // The client behind trusted proxies first, then built-in routes, then database endpoints.
   const handle = deliverLargeBodies((request) => inner(resolveClient(request)), options.slowClientTimeout * 1_000);
   const gateway: Gateway = {
@@ -139,7 +139,10 @@ function toGateway({ instance, tenants, options, observe }: GatewayParts): Gatew
   };
   if (tenants === null) {
     const showsDatabaseMessages = options.returnGatewayExceptionMessage !== false;
-    keepChangeAccess(gateway, instance, { resolveClient, showsDatabaseMessages, observe });
+    const addRoute = (route: SchemeRoute): void => {
+      inner = withBuiltInRoutes(inner, [route], { options, observe });
+    };
+    keepRealtimeAccess(gateway, instance, { resolveClient, showsDatabaseMessages, addRoute, observe });
   }
   return gateway;
 }

@@ -169,7 +169,7 @@ function streamLine(observation: Stream | Replica | Upkeep): [Level, Fields, str
 function replicaLine(observation: Replica): [Level, Fields, string] {
   if (observation.kind === 'changes-available') return ['info', {}, 'the log of the database is read for changes'];
   if (observation.kind === 'realtime-failed')
-    return ['error', errorFields(observation.error), 'a WebSocket with changes of rows is closed'];
+    return ['error', errorFields(observation.error), 'a WebSocket or its messages have failed'];
   if (observation.kind === 'changes-unavailable')
     return [
       'warn',

@@ -30,7 +30,7 @@ type Event =
   | { readonly kind: 'changes-available' }
   /** The log cannot be read; streams of changes respond 503. The reason says what to do, if that is known. */
   | { readonly kind: 'changes-unavailable'; readonly error: Error; readonly reason: string }
-  /** A WebSocket with changes of rows is closed after an unexpected error. */
+  /** A WebSocket is closed after an unexpected error, or messages of the database cannot be read. */
   | { readonly kind: 'realtime-failed'; readonly error: Error }
   /** A read replica (`host:port`) gets no calls, for a reason: it lags, cannot be reached, was promoted. Reads run elsewhere. */
   | { readonly kind: 'replica-unusable'; readonly replica: string; readonly reason: string }

@@ -218,7 +218,7 @@ function encryptIssues(names: readonly string[]): readonly string[] {
 }
 
 /** What `pgway install` creates. */
-const installParts = ['watch', 'idempotency', 'changes'] as const;
+const installParts = ['watch', 'idempotency', 'changes', 'realtime'] as const;
 export type InstallPart = (typeof installParts)[number];
 
 function installIssues([part, ...names]: readonly string[], flags: ReadonlySet<string>): readonly string[] {

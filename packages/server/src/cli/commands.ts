@@ -150,6 +150,7 @@ async function runServer(context: CommandContext): Promise<number> {
     onError: reporter.requestFailed,
     workers: worker?.state ?? null,
     listenOn: worker?.listenOn,
+    onRealtime: telemetry.addRealtime,
   });
   for (const warning of unreachableEndpoints(gateway.endpoints, loaded.configuration)) reporter.warning(warning);
   reporter.loaded(gateway);

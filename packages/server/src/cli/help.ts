@@ -31,6 +31,7 @@ Commands:
   pgway install watch [schema]      create event triggers that notify the gateway of changes of the database
   pgway install idempotency [role …]   create the table of idempotency keys, which these roles may use
   pgway install changes [table …]   create the publication of row changes with these tables, or those with the annotation
+  pgway install realtime [role …]   create the table of broadcasts and its functions, for gateways that connect as these roles
       --print             print the statements, and run none
       --uninstall         drop them
       --yes               do not ask

@@ -1,7 +1,9 @@
 /** Metrics of the parts of a gateway, from its statistics. */
 import type { Gateway, Statistics, TenantsHealth } from '@pgway/core';
+import type { RealtimeStatistics } from '@pgway/realtime';
 import type { MetricsConfiguration } from '../config/schema/metrics.ts';
 import { byLabel, type MetricDefinition, type Sample, single } from './define-metric.ts';
+import { realtimeMetrics } from './realtime-metrics.ts';
 
 type Pool = Statistics['pools'][number];
 type Changes = NonNullable<Statistics['changes']>;
@@ -11,9 +13,11 @@ type EndpointPlans = NonNullable<Statistics['plans']>['endpoints'][number];
 /** The value of the label `route` for all endpoints together. */
 export const endpointRoute = 'endpoint';
 
+/** @param realtime returns null unless WebSockets are served */
 export function gatewayMetrics(
   gateway: Gateway,
   configuration: Pick<MetricsConfiguration, 'perEndpoint'>,
+  realtime: () => RealtimeStatistics | null,
 ): readonly MetricDefinition[] {
   return [
     ...poolMetrics(gateway),
@@ -22,6 +26,7 @@ export function gatewayMetrics(
     ...cacheMetrics(gateway),
     ...eventMetrics(gateway),
     ...changeMetrics(gateway),
+    ...realtimeMetrics(realtime),
     ...rateLimitMetrics(gateway),
     ...catalogMetrics(gateway),
     ...tenantMetrics(gateway),

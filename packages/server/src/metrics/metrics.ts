@@ -1,6 +1,7 @@
 /** Metrics in the text format of Prometheus. */
 import { setImmediate } from 'node:timers/promises';
 import type { Gateway, Observer } from '@pgway/core';
+import type { RealtimeStatistics } from '@pgway/realtime';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { MetricsConfiguration } from '../config/schema/metrics.ts';
 import type { RequestConsumer } from '../log/request-log.ts';
@@ -17,6 +18,7 @@ export class Metrics {
   readonly #counts = new ObservationCounts();
   readonly #exchange: MetricsExchange | null;
   #gateway: Gateway | null = null;
+  #realtime: (() => RealtimeStatistics) | null = null;
   #scrape: Promise<string> | null = null;
 
   /** @param exchange with the other workers; null: this process serves alone */
@@ -45,7 +47,15 @@ export class Metrics {
   /** Adds the metrics of the gateway, once it has started. */
   addGateway(gateway: Gateway): void {
     this.#gateway = gateway;
-    defineMetrics(this.#registry, gatewayMetrics(gateway, this.#configuration));
+    defineMetrics(
+      this.#registry,
+      gatewayMetrics(gateway, this.#configuration, () => this.#realtime?.() ?? null),
+    );
+  }
+
+  /** Adds the metrics of WebSockets, once they are served. */
+  addRealtime(statistics: () => RealtimeStatistics): void {
+    this.#realtime = statistics;
   }
 
   get contentType(): string {

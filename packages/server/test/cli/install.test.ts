@@ -181,8 +181,8 @@ test('the store of idempotency keys is installed for roles, twice, and removed',
 });
 
 test.each([
-  [[], 'pgway: install: takes watch, idempotency or changes\n'],
-  [['all'], 'pgway: install: takes watch, idempotency or changes, not "all"\n'],
+  [[], 'pgway: install: takes watch, idempotency, changes or realtime\n'],
+  [['all'], 'pgway: install: takes watch, idempotency, changes or realtime, not "all"\n'],
 ])('install %j is refused', async (words, stderr) => {
   const process = createTestProcess(await folderWith({}));
   expect({ code: await run(['install', ...words], {}, process), ...process.text }).toEqual({

@@ -7,7 +7,7 @@ import { pageAnchors } from '../../../../site/anchors.ts';
  *
  * - `sql`: a ```sql block, or a hidden comment `<!-- sql … -->`; run in the database of the page
  * - `library`: a comment `<!-- library -->`; loads the example database
- * - `idempotency`: a comment `<!-- idempotency -->`; runs the statements of `pgway install idempotency`
+ * - `idempotency`, `realtime`: a comment `<!-- idempotency -->`; runs the statements of `pgway install idempotency`
  * - `config`: a ```json block, or a comment `<!-- config … -->` or `<!-- config from path -->`, a `pgway.json`; checked, and used
  *   for the requests after it up to the next heading
  * - `file`: any block below a comment `<!-- file name -->`, whose text is the content of that file; or a comment
@@ -20,7 +20,7 @@ import { pageAnchors } from '../../../../site/anchors.ts';
  * A block that contains ``` begins and ends with more of these characters.
  */
 export type Step =
-  | { readonly kind: 'heading' | 'library' | 'idempotency'; readonly line: number }
+  | { readonly kind: 'heading' | 'library' | 'idempotency' | 'realtime'; readonly line: number }
   | { readonly kind: 'sql' | 'config'; readonly line: number; readonly text: string }
   | { readonly kind: 'file'; readonly line: number; readonly name: string; readonly content: FileContent }
   | { readonly kind: 'program'; readonly line: number; readonly name: string; readonly text: string }
@@ -79,7 +79,11 @@ class PageReader {
   #readLine(text: string): void {
     const fence = /^(`{3,})([^`]*)$/.exec(text);
     const comment = /^<!-- (sql|js|config)\b/.exec(text);
-    const setUp = /^<!-- (library|idempotency) -->$/.exec(text)?.[1] as 'library' | 'idempotency' | undefined;
+    const setUp = /^<!-- (library|idempotency|realtime) -->$/.exec(text)?.[1] as
+      | 'library'
+      | 'idempotency'
+      | 'realtime'
+      | undefined;
     const file = /^<!-- file (\S+)(?: from (\S+))? -->$/.exec(text);
     const line = this.#at + 1;
     this.#at += 1;

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Gateway, installIdempotency } from '@pgway/core';
+import { installRealtimeMessages } from '@pgway/realtime';
 import { freePort, freshDatabase, type TestDatabase } from '@pgway/testing';
 import { run as runScout } from '../../../scout/src/cli/run.ts';
 import { startGateway, startHttpServer } from '../../src/start.ts';
@@ -141,6 +142,9 @@ export class Stage {
         return '';
       case 'idempotency':
         await this.#runSql(installIdempotency({ schema: 'pgway', roles: [] }).join(';\n'));
+        return '';
+      case 'realtime':
+        await this.#runSql(installRealtimeMessages([]).join(';\n'));
         return '';
       case 'sql':
         await this.#runSql(this.#withRealNames(step.text));

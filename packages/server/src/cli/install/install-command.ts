@@ -11,12 +11,14 @@ import { isTerminal, onTerminal } from '../secret-input.ts';
 import { changesInstallation } from './changes.ts';
 import { idempotencyInstallation } from './idempotency.ts';
 import type { Connection, Installation } from './installation.ts';
+import { realtimeInstallation } from './realtime.ts';
 import { watchInstallation } from './watch.ts';
 
 const installations: Readonly<Record<InstallPart, (context: CommandContext) => Installation>> = {
   watch: watchInstallation,
   idempotency: idempotencyInstallation,
   changes: changesInstallation,
+  realtime: realtimeInstallation,
 };
 
 /**

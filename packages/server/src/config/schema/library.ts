@@ -78,6 +78,7 @@ export const changesSection = section(changesOptions.description, fileOptions(ch
 
 export const realtimeSection = section(realtimeOptions.description, {
   path: optionalPath(`${realtimeOptions.options.path.description} Null: not served.`),
+  ...fileOptions(realtimeOptions, 'path', 'allowedOrigins', 'maxConnections'),
 });
 
 export const idempotencySection = section(

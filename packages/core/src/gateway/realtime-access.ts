@@ -4,56 +4,72 @@ import { jwtClaims } from '../auth/jwt-claims.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { ChangeFeed, ChangeIdentity } from '../ports/changes.ts';
-import type { Observer } from '../ports/ports.ts';
+import { localBroadcast } from '../broadcast/topic-listeners.ts';
+import type { Broadcast, Observer, SchemeRoute } from '../ports/ports.ts';
 import type { Database } from '../postgres/port.ts';
 import { jwtClaimsSetting, toChangeIdentity } from '../request/changes/change-identity.ts';
 import type { ResolveClientOrigin } from './client-origin.ts';
 import type { GatewayInstance } from './instance.ts';
 
-/** The caller of a connection that subscribes to row changes. */
-export interface ChangeCaller {
+/** The caller of a WebSocket or of a request to its HTTP endpoint. */
+export interface RealtimeCaller {
   readonly identity: ChangeIdentity;
+  /** Whether the request has no credentials. */
+  readonly isAnonymous: boolean;
   /** Whether the caller may call the endpoint, which has no credentials of its own. */
   readonly isPermitted: (endpoint: Endpoint) => boolean;
 }
 
 /** What `@pgway/realtime` uses of a gateway. */
-export interface ChangeAccess {
+export interface RealtimeAccess {
   /** Starts to read the log, unless an endpoint has done so. */
   readonly feed: () => ChangeFeed;
   /** Whether clients may read PostgreSQL's messages. */
   readonly showsDatabaseMessages: boolean;
-  /** For queries of the catalog. */
+  /** For queries of the catalog, and for the policies of callers. */
   readonly database: Database;
+  /** The gateway itself, which reads with the rights of its connection. */
+  readonly ownIdentity: ChangeIdentity;
+  /** Carries messages to the other processes of the gateway; null: there are none. */
+  readonly broadcast: Broadcast | null;
+  /** Adds a route, which is answered before the endpoints. */
+  readonly addRoute: (route: SchemeRoute) => void;
   readonly endpoints: () => readonly Endpoint[];
   /** Returns the request with the address of the client in place of that of a trusted proxy. */
   readonly resolveClient: ResolveClientOrigin;
   /** @throws Problem 401 for refused credentials, 403 for the role `none`, 503 when the sessions cannot be checked */
-  readonly identify: (request: GatewayRequest) => Promise<ChangeCaller>;
-  /** Logs an unexpected error, for which a connection is closed. */
+  readonly identify: (request: GatewayRequest) => Promise<RealtimeCaller>;
+  /** Logs an unexpected error. */
   readonly report: (error: unknown) => void;
 }
 
-const accesses = new WeakMap<object, ChangeAccess>();
+const accesses = new WeakMap<object, RealtimeAccess>();
 
-/** Returns how row changes of a gateway are read; null for a gateway with tenants. */
-export function changeAccess(gateway: object): ChangeAccess | null {
+/** Returns what WebSockets of a gateway need; null for a gateway with tenants. */
+export function realtimeAccess(gateway: object): RealtimeAccess | null {
   return accesses.get(gateway) ?? null;
 }
 
-export function keepChangeAccess(
+export function keepRealtimeAccess(
   gateway: object,
   instance: GatewayInstance,
   {
     observe,
     ...options
-  }: Pick<ChangeAccess, 'resolveClient' | 'showsDatabaseMessages'> & { readonly observe: Observer },
+  }: Pick<RealtimeAccess, 'resolveClient' | 'showsDatabaseMessages' | 'addRoute'> & { readonly observe: Observer },
 ): void {
   const { services } = instance;
+  const { connections, authentication, events } = services;
   accesses.set(gateway, {
     feed: () => services.changes.open(),
     ...options,
-    database: services.connections.main,
+    database: connections.main,
+    ownIdentity: {
+      role: authentication.databaseRole === null ? undefined : null,
+      settings: connections.providedSettings,
+      key: 'gateway',
+    },
+    broadcast: events.broadcast === localBroadcast ? null : events.broadcast,
     endpoints: () => instance.loaded().endpoints,
     identify: (request) => identify(request, instance),
     report: (error) =>
@@ -61,7 +77,7 @@ export function keepChangeAccess(
   });
 }
 
-async function identify(request: GatewayRequest, { services }: GatewayInstance): Promise<ChangeCaller> {
+async function identify(request: GatewayRequest, { services }: GatewayInstance): Promise<RealtimeCaller> {
   const { authentication, connections } = services;
   const { access, contextKeys: keys, databaseRole } = authentication;
   const { caller } = await authorize([anyCaller], request, access);
@@ -76,6 +92,7 @@ async function identify(request: GatewayRequest, { services }: GatewayInstance):
   ];
   return {
     identity: toChangeIdentity(settings, role, { caller, keys, byAddress: false }),
+    isAnonymous: caller === null,
     isPermitted: (endpoint) =>
       endpoint.basicAuthentication === null && isAuthorized({ endpoint }, caller, access.claimTypes),
   };

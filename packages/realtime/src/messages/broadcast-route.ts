@@ -1,0 +1,126 @@
+import { type GatewayRequest, Problem, type SchemeRoute } from '@pgway/core';
+import { toCallerRequest } from '../connection.ts';
+import { checkOrigin } from '../handshake.ts';
+import { maxMessageBytes, maxMessagesPerSecond, maxRequestMessages } from '../limits.ts';
+import { isObject } from '../message.ts';
+import { Refusal, toReason } from '../refusal.ts';
+import type { Services } from '../services.ts';
+import { type BroadcastMessage, parseBroadcast } from './broadcast-message.ts';
+import { publicChannelsOff } from './channel-messages.ts';
+import { MessageRates } from './message-rate.ts';
+import { readPermissions } from './policies.ts';
+import { parseTopicName, type Topic, topicKey, topicPrefix } from './topic.ts';
+
+interface Sending {
+  readonly topic: Topic;
+  readonly message: BroadcastMessage;
+}
+
+/** Bytes of the body. */
+const maxBodyBytes = 1024 * 1024;
+
+/** The route that sends broadcasts without a WebSocket: `{messages: [{topic, event, payload, private}]}`, answered by 202. */
+export function broadcastRoute(
+  path: string,
+  services: Services,
+  { allowedOrigins, isClosing }: { readonly allowedOrigins: readonly string[]; readonly isClosing: () => boolean },
+): SchemeRoute {
+  const rates = new MessageRates();
+  return {
+    method: 'POST',
+    path: `${path}/api/broadcast`,
+    handle: async (request) => {
+      try {
+        if (isClosing()) throw new Problem('server-stopping', { status: 503, title: 'The server stops' });
+        checkOrigin({ origin: request.header('origin') ?? null, host: request.header('host') ?? null }, allowedOrigins);
+        await sendAll(request, services, rates);
+        return { kind: 'whole', status: 202, headers: [], body: '' };
+      } catch (error) {
+        // `@supabase/realtime-js` shows this member.
+        if (error instanceof Problem) throw error.withMembers({ message: error.detail ?? error.title });
+        throw error;
+      }
+    },
+  };
+}
+
+/** Sends all messages, or none. @throws Problem */
+async function sendAll(request: GatewayRequest, services: Services, rates: MessageRates): Promise<void> {
+  const token = request.header('authorization') === undefined ? (request.header('apikey') ?? null) : null;
+  const { identity, isAnonymous } = await services.identify(toCallerRequest(request, token));
+  const sendings = await readBody(request);
+  const sender = isAnonymous ? `address ${request.remoteAddress ?? ''}` : `caller ${identity.key}`;
+  const now = performance.now();
+  for (const _ of sendings) {
+    if (rates.take(sender, now)) continue;
+    services.counts.refusals += sendings.length;
+    throw new Problem('quota-exceeded', {
+      detail: `${maxMessagesPerSecond} messages in a second are the limit of a caller.`,
+      headers: ['retry-after', '1'],
+    });
+  }
+  const topics = new Map(sendings.map(({ topic }) => [topicKey(topic), topic]));
+  for (const topic of topics.values()) {
+    const refusal = await findRefusal(topic, services, identity);
+    if (refusal === null) continue;
+    services.counts.refusals += sendings.length;
+    throw new Problem('forbidden', { title: 'The messages may not be sent', detail: `${refusal}.` });
+  }
+  for (const { topic, message } of sendings) services.hub.publish(topic, message, null);
+}
+
+/** Returns why the caller may not send; null: it may. @throws Problem 503 */
+async function findRefusal(
+  { name, isPrivate }: Topic,
+  services: Services,
+  identity: Parameters<typeof readPermissions>[1],
+): Promise<string | null> {
+  if (!isPrivate) return services.allowsPublicChannels ? null : publicChannelsOff;
+  try {
+    const { sendsBroadcasts } = await readPermissions(services, identity, name);
+    return sendsBroadcasts ? null : `You may not send messages in the private channel ${JSON.stringify(name)}`;
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    return toReason(error, services);
+  }
+}
+
+/** @throws Problem 400, 413, 415, 422 */
+async function readBody(request: GatewayRequest): Promise<readonly Sending[]> {
+  const mediaType = request.header('content-type')?.split(';', 1)[0]!.trim().toLowerCase();
+  if (mediaType !== 'application/json') throw new Problem('unsupported-media-type');
+  const text = Buffer.from(await request.body(maxBodyBytes)).toString();
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw new Problem('malformed-json');
+  }
+  try {
+    const messages = isObject(body) ? body['messages'] : null;
+    if (!Array.isArray(messages) || messages.length === 0)
+      throw new Refusal('The body is not an object with a list "messages"');
+    if (messages.length > maxRequestMessages)
+      throw new Refusal(`The request has ${messages.length} messages; ${maxRequestMessages} is the limit`);
+    return messages.map(parseSending);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Problem('invalid-parameter', {
+      status: 422,
+      title: 'The messages are not valid',
+      detail: `${error.message}.`,
+    });
+  }
+}
+
+/** @throws Refusal */
+function parseSending(sending: unknown): Sending {
+  if (!isObject(sending)) throw new Refusal('An element of "messages" is not an object');
+  const { topic, private: isPrivate = false } = sending;
+  if (typeof topic !== 'string' || topic === '') throw new Refusal('"topic" of a message is not a text');
+  if (typeof isPrivate !== 'boolean') throw new Refusal('"private" of a message is not true or false');
+  const message = parseBroadcast(sending);
+  if (message.payload.length > maxMessageBytes)
+    throw new Refusal(`"payload" of a message has more than ${maxMessageBytes} characters`);
+  return { topic: { name: parseTopicName(`${topicPrefix}${topic}`), isPrivate }, message };
+}

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import type { ChangeIdentity } from '@pgway/core/internal';
+import { maxPresenceBytes, policyIntervalMs } from '../limits.ts';
+import { isObject, type Version } from '../message.ts';
+import type { Presence } from '../presence/presence-list.ts';
+import { Refusal } from '../refusal.ts';
+import { parseBroadcast, toJson } from './broadcast-message.ts';
+import type { Frame } from './frame.ts';
+import type { MessageHub } from './message-hub.ts';
+import type { Permissions } from './policies.ts';
+import type { Topic } from './topic.ts';
+import type { Member } from './topics.ts';
+
+/** What a join asks for besides changes of rows. */
+export interface MessageConfig {
+  readonly isPrivate: boolean;
+  /** Whether the client gets its own broadcasts. */
+  readonly receivesOwn: boolean;
+  /** Whether the client waits for a reply to its broadcasts. */
+  readonly acknowledges: boolean;
+  /** Empty: the server makes one. */
+  readonly presenceKey: string;
+  /** Null: the client does not say it. Older ones want the presences of each channel. */
+  readonly wantsPresence: boolean | null;
+}
+
+/** The connection of the channel. */
+export interface MessageConnection {
+  readonly version: Version;
+  readonly hub: MessageHub;
+  readonly allowsPublicChannels: boolean;
+  readPermissions(identity: ChangeIdentity, topic: string): Promise<Permissions>;
+  sendFrame(frame: Frame): void;
+}
+
+const all: Permissions = {
+  receivesBroadcasts: true,
+  receivesPresence: true,
+  sendsBroadcasts: true,
+  sendsPresence: true,
+};
+const none: Permissions = {
+  receivesBroadcasts: false,
+  receivesPresence: false,
+  sendsBroadcasts: false,
+  sendsPresence: false,
+};
+
+export const publicChannelsOff =
+  'Public channels are not available; join with "private": true, or set realtime.publicChannels';
+
+/** The broadcasts and the presence of a channel. */
+export class ChannelMessages implements Member {
+  readonly #topic: Topic;
+  readonly #config: MessageConfig;
+  readonly #connection: MessageConnection;
+  readonly #warn: (message: string) => void;
+  readonly #presenceKey: string;
+  #permissions: Permissions = none;
+  /** When the policies were asked, by `performance.now()`. */
+  #askedAt = -Infinity;
+  #askedFor: string | null = null;
+  #isJoined = false;
+  #presence: Presence | null = null;
+
+  /** @param warn sends a message of the system */
+  constructor(topic: Topic, config: MessageConfig, connection: MessageConnection, warn: (message: string) => void) {
+    this.#topic = topic;
+    this.#config = config;
+    this.#connection = connection;
+    this.#warn = warn;
+    this.#presenceKey = config.presenceKey === '' ? randomUUID() : config.presenceKey;
+  }
+
+  get version(): Version {
+    return this.#connection.version;
+  }
+
+  get receivesBroadcasts(): boolean {
+    return this.#permissions.receivesBroadcasts;
+  }
+
+  get receivesPresence(): boolean {
+    return this.#permissions.receivesPresence && this.#config.wantsPresence !== false;
+  }
+
+  send(frame: Frame): void {
+    this.#connection.sendFrame(frame);
+  }
+
+  warn(message: string): void {
+    this.#warn(message);
+  }
+
+  /**
+   * Asks what the caller may do, unless it was answered for the same token before.
+   * @param token null: the client has none of its own
+   * @param hasChanges whether the channel has changes of rows, which it may have without messages
+   * @throws Refusal, DatabaseError, Problem
+   */
+  async authorize(identity: ChangeIdentity, token: string | null, hasChanges: boolean): Promise<void> {
+    const asked = JSON.stringify([identity.key, token]);
+    if (asked === this.#askedFor && performance.now() - this.#askedAt < policyIntervalMs) return;
+    const permissions = await this.#readPermissions(identity, hasChanges);
+    const couldReceive = this.receivesPresence;
+    this.#permissions = permissions;
+    this.#askedFor = asked;
+    this.#askedAt = performance.now();
+    if (!this.#isJoined) return;
+    if (this.#presence !== null && !permissions.sendsPresence) this.#untrack();
+    if (!couldReceive && this.receivesPresence) this.#sendPresences();
+  }
+
+  /** Begins to receive, after the reply to the join. */
+  joined(): void {
+    this.#isJoined = true;
+    const { hub } = this.#connection;
+    if (this.receivesPresence) this.#sendPresences();
+    else if (this.#config.wantsPresence === true) this.#warn('You may not see who is present in this channel');
+    hub.topics.join(this.#topic, this);
+  }
+
+  /** @returns whether the client waits for a reply. @throws Refusal */
+  broadcast(payload: unknown): boolean {
+    const message = parseBroadcast(payload);
+    if (!this.#permissions.sendsBroadcasts) throw new Refusal(this.#refusal('send messages in'));
+    const { receivesOwn, acknowledges } = this.#config;
+    this.#connection.hub.publish(this.#topic, message, receivesOwn ? null : this);
+    return acknowledges;
+  }
+
+  /** @throws Refusal */
+  changePresence(message: unknown): void {
+    const { event, payload = {} } = isObject(message) ? message : {};
+    const name = typeof event === 'string' ? event.toLowerCase() : '';
+    if (name === 'untrack') return this.#untrack();
+    if (name !== 'track') throw new Refusal('"event" of presence is track or untrack');
+    if (!this.#permissions.sendsPresence) throw new Refusal(this.#refusal('be present in'));
+    if (!isObject(payload)) throw new Refusal('"payload" of track is not an object');
+    const before = this.#presence?.ref ?? null;
+    const ref = randomUUID();
+    const references = before === null ? { phx_ref: ref } : { phx_ref: ref, phx_ref_prev: before };
+    const meta = toJson({ ...payload, ...references });
+    if (Buffer.byteLength(meta) > maxPresenceBytes)
+      throw new Refusal(`"payload" of track has more than ${maxPresenceBytes} bytes`);
+    const presence = { ref, key: this.#presenceKey, meta };
+    this.#connection.hub.track(this.#topic, presence, before);
+    this.#presence = presence;
+  }
+
+  leave(): void {
+    this.#isJoined = false;
+    this.#connection.hub.topics.leave(this.#topic, this);
+    this.#untrack();
+  }
+
+  async #readPermissions(identity: ChangeIdentity, hasChanges: boolean): Promise<Permissions> {
+    const { isPrivate, wantsPresence } = this.#config;
+    if (!isPrivate) {
+      if (this.#connection.allowsPublicChannels) return all;
+      if (hasChanges && wantsPresence !== true) return none;
+      throw new Refusal(publicChannelsOff);
+    }
+    const permissions = await this.#connection.readPermissions(identity, this.#topic.name);
+    if (permissions.receivesBroadcasts || permissions.receivesPresence) return permissions;
+    throw new Refusal(this.#refusal('join'));
+  }
+
+  #refusal(verb: string): string {
+    const { name, isPrivate } = this.#topic;
+    return isPrivate ? `You may not ${verb} the private channel ${JSON.stringify(name)}` : publicChannelsOff;
+  }
+
+  #sendPresences(): void {
+    const { hub, version } = this.#connection;
+    const frame = hub.presenceState(this.#topic).in(version);
+    if (frame !== null) this.send(frame);
+  }
+
+  #untrack(): void {
+    if (this.#presence === null) return;
+    this.#connection.hub.untrack(this.#topic, this.#presence.ref);
+    this.#presence = null;
+  }
+}

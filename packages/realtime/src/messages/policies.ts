@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { Problem } from '@pgway/core';
+import {
+  type ChangeIdentity,
+  createTextRowSink,
+  DatabaseError,
+  type RealtimeAccess,
+  setConfigStatement,
+} from '@pgway/core/internal';
+import { Refusal } from '../refusal.ts';
+
+/** What a caller may do in a topic. */
+export interface Permissions {
+  readonly receivesBroadcasts: boolean;
+  readonly receivesPresence: boolean;
+  readonly sendsBroadcasts: boolean;
+  readonly sendsPresence: boolean;
+}
+
+/** Milliseconds of a statement. */
+const timeoutMs = 5_000;
+
+const insertProbes = {
+  name: '',
+  sql: 'select realtime.insert_probes($1::uuid, $2::uuid, $3::text)',
+};
+
+/** Answers as texts, `t` and `f`. */
+const checkPolicies = {
+  name: '',
+  sql: `select pg_catalog.array_to_string(realtime.check_policies($1::uuid, $2::uuid, $3::text), ',')`,
+};
+
+/**
+ * Asks the policies of `realtime.messages` under role and claims of the caller: SELECT of a message decides what it receives, INSERT
+ * what it sends. The transaction with these messages is rolled back.
+ * @throws Refusal without the table, or with a role that its policies do not apply to; DatabaseError of a policy; Problem 503
+ */
+export async function readPermissions(
+  { database }: Pick<RealtimeAccess, 'database'>,
+  { role, settings }: ChangeIdentity,
+  topic: string,
+): Promise<Permissions> {
+  const probes = [randomUUID(), randomUUID(), topic];
+  const own: ChangeIdentity['settings'] = [...settings, ['realtime.topic', topic]];
+  const rows = createTextRowSink();
+  try {
+    const transaction = await database.begin({
+      settings: null,
+      restoreSettings: null,
+      role,
+      altersSession: true,
+      timeout: timeoutMs,
+    });
+    try {
+      await transaction.run([
+        { statement: insertProbes, values: probes },
+        // Without a name: a statement with one is prepared before the first step, under the role of the caller.
+        { statement: { ...setConfigStatement(own.length), name: '' }, values: own.flat() },
+        { statement: checkPolicies, values: probes, rows },
+      ]);
+    } finally {
+      await transaction.rollback();
+    }
+  } catch (error) {
+    throw toRefusal(error);
+  }
+  const [bypasses, ...answers] = rows.rows[0]![0]!.split(',').map((answer) => answer === 't');
+  if (bypasses === true && (role === null || role === undefined))
+    throw new Refusal(
+      'Private channels need a role of callers that row level security applies to; set authentication.databaseRole',
+    );
+  const [receivesBroadcasts = false, receivesPresence = false, sendsBroadcasts = false, sendsPresence = false] =
+    answers;
+  return { receivesBroadcasts, receivesPresence, sendsBroadcasts, sendsPresence };
+}
+
+/** Schema, table or function does not exist. */
+const missing: ReadonlySet<string | undefined> = new Set(['3F000', '42P01', '42883']);
+
+const insufficientPrivilege = '42501';
+
+function toRefusal(error: unknown): unknown {
+  if (!(error instanceof DatabaseError) || error.diagnostics.severity === 'FATAL')
+    return new Problem('database-unavailable', { cause: error });
+  const { code, message } = error.diagnostics;
+  if (missing.has(code) && message.includes('realtime'))
+    return new Refusal('Private channels are not available; run pgway install realtime');
+  if (code === insufficientPrivilege && error.step === 0)
+    return new Refusal(
+      'Private channels are not available: the role of the gateway may not use realtime.messages; run pgway install realtime with its name',
+    );
+  return error;
+}
