@@ -24,7 +24,7 @@ const gateway = useGateway(
     changes: { window: 0 },
   },
 );
-const server = useRealtime(() => gateway.gateway);
+const server = useRealtime(() => gateway.gateway, { publicChannels: true });
 
 const film = { event: '*', schema: 'public', table: 'film' };
 
@@ -248,12 +248,9 @@ describe('a join is refused', () => {
     expect(text).toBe(reason);
   });
 
-  test('for presence, and for private channels', async () => {
-    const client = connect(server);
-    const presence = await join(client, [], { name: 'a', config: { presence: { enabled: true } } });
-    expect(presence.status).toContain('Presence is not available; remove the presence listeners of the channel');
-    const secret = await join(client, [], { name: 'b', config: { private: true } });
-    expect(secret.status).toContain('Private channels are not available; leave out \\"private\\"');
+  test('for private channels without their table', async () => {
+    const { status } = await join(connect(server), [], { config: { private: true } });
+    expect(status).toContain('Private channels are not available; run pgway install realtime');
   });
 
   test('for too many bindings, and for too many channels', async () => {
