@@ -7,11 +7,18 @@ import { libraries } from './packages.js';
 const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = fileURLToPath(new URL('../dist/packages/', import.meta.url));
 
+function npm(...args) {
+  const env = { ...process.env, PGWAY_PACKAGES_ARE_BUILT: '1' };
+  execFileSync('npm', args, {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    shell: process.platform === 'win32',
+  });
+}
+
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
+npm('run', 'build');
 const workspaces = [...libraries, 'embedded', 'server', 'scout'].map((name) => `--workspace=packages/${name}`);
-execFileSync('npm', ['pack', ...workspaces, `--pack-destination=${folder}`], {
-  cwd: root,
-  stdio: ['ignore', 'inherit', 'inherit'],
-  shell: process.platform === 'win32',
-});
+npm('pack', ...workspaces, `--pack-destination=${folder}`);
