@@ -50,6 +50,8 @@ export default defineConfig({
     expect: { poll: { timeout: 25_000 } },
     // Tests wait for PostgreSQL and for timeouts, hence one worker more than processors.
     maxWorkers: availableParallelism() + 1,
+    // Transformed modules stay in node_modules: transforming takes half of the time of a run of one file.
+    experimental: { fsModuleCache: true },
     projects: [
       {
         extends: true,

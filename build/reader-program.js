@@ -15,6 +15,10 @@ export function readerProgram() {
       code ??= bundle();
       return { code: moduleOf(await code), moduleType: 'js' };
     },
+    // The cache of vitest does not know the files of the program, which are part of the module.
+    configureVitest({ experimental_defineCacheKeyGenerator: defineCacheKey }) {
+      defineCacheKey(({ id }) => (id === module ? false : undefined));
+    },
   };
 }
 
