@@ -10,12 +10,13 @@ import { mainThreadCpu, usageOf } from '../process-usage.ts';
 import type { Section } from '../report/section.ts';
 import { formatMebibytes, formatNumber, formatTable } from '../report/table.ts';
 import type { GatewayReport } from './gateway.ts';
-import type { ChangesBenchOptions } from './options.ts';
+import type { ChangesBenchOptions, ChangesBenchPart } from './options.ts';
 import type { FromSubscribers, SubscribersStart, ToSubscribers, Verification } from './subscribers.ts';
 import { Writer } from './writer.ts';
 
 /** Subscribers with an identity each, and what is written. */
 interface Scenario {
+  readonly part: ChangesBenchPart;
   readonly title: string;
   readonly identities: number;
   readonly tenants: number;
@@ -85,10 +86,10 @@ ${isRouted ? 'changes by tenant = claim tenant' : ''}';
 }
 
 function scenariosOf({ rates, manyRate, identities }: ChangesBenchOptions): readonly Scenario[] {
-  const ten = { identities: 10, tenants: 10, rows: 20_000, isRouted: false, rowsPerCommit: 20 };
+  const ten = { part: 'ten', identities: 10, tenants: 10, rows: 20_000, isRouted: false, rowsPerCommit: 20 } as const;
   const many = { identities, rowsPerCommit: 5, rates: [manyRate] };
-  const alone = { ...many, tenants: identities, rows: identities * rowsPerTenant };
-  const shared = { ...many, tenants: manyTenants, rows: manyTenants * rowsPerTenant };
+  const alone = { ...many, part: 'many', tenants: identities, rows: identities * rowsPerTenant } as const;
+  const shared = { ...many, part: 'shared', tenants: manyTenants, rows: manyTenants * rowsPerTenant } as const;
   return [
     { ...ten, title: 'ten identities, a tenant each', rates },
     { ...alone, title: `${identities} identities, a tenant each, routed`, isRouted: true },
@@ -198,15 +199,15 @@ export async function benchChanges(options: ChangesBenchOptions, { signal, log }
       compared += subscribers;
       if (wrong.length > 0) faults.push(`${title}: ${wrong.length} of ${subscribers} differ, such as ${wrong[0]}`);
     };
-    for (const scenario of scenariosOf(options)) {
+    for (const scenario of scenariosOf(options).filter(({ part }) => options.parts.includes(part))) {
       log(`${scenario.title} …`);
       measurements.push(...(await measureScenario(scenario, { database, role, options, signal, check })));
     }
-    log(`${options.idle} idle subscribers …`);
-    const idle = [
-      await measureIdle(Math.min(10, options.idle), { database, role, options, signal, check }),
-      await measureIdle(options.idle, { database, role, options, signal, check }),
-    ];
+    const idle: Idle[] = [];
+    for (const identities of options.parts.includes('idle') ? [Math.min(10, options.idle), options.idle] : []) {
+      log(`${options.idle} idle subscribers of ${identities} identities …`);
+      idle.push(await measureIdle(identities, { database, role, options, signal, check }));
+    }
     return {
       title: 'Row changes',
       text: [`PostgreSQL ${database.version}.`, describe(measurements, idle, compared)].join('\n\n'),
@@ -306,6 +307,7 @@ async function measureIdle(
   { database, role, options: { idle: subscribers, seconds }, signal, check }: Parts,
 ): Promise<Idle> {
   const scenario: Scenario = {
+    part: 'idle',
     title: 'idle',
     identities: subscribers,
     tenants: 1,

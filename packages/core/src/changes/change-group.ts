@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type {
   ChangeEnd,
   ChangeGapReason,
@@ -76,6 +77,8 @@ export class GroupMember {
   }
 }
 
+const noTables: ReadonlySet<string> = new Set();
+
 /** Subscriptions that share lookups and events: those of one query and one identity. */
 export class ChangeGroup {
   readonly key: string;
@@ -104,7 +107,7 @@ export class ChangeGroup {
     this.key = key;
     this.request = request;
     this.table = tableKey(request.query.relation);
-    this.gapOn = new Set(request.gapOn.map(tableKey));
+    this.gapOn = request.gapOn.length === 0 ? noTables : new Set(request.gapOn.map(tableKey));
     this.#log = log;
   }
 
@@ -160,13 +163,14 @@ function changesAfter(message: ChangeMessage & { readonly kind: 'changes' }, id:
 }
 
 /**
- * Returns what equal subscriptions share. Settings are not part of it, as those of two tokens of one caller differ: the key of the identity
+ * Returns what equal subscriptions share, as a digest: there may be many groups. Settings are not part of it, as those of two tokens of one caller differ: the key of the identity
  * is.
  */
 export function groupKey({ query, identity, operations, withOld, withUnchanged, route, gapOn }: ChangeRequest): string {
   const { relation, keyColumns, sql, values } = query;
   const shape = [relation.schema, relation.name, keyColumns, sql, values];
-  return JSON.stringify([shape, identity.role ?? null, identity.key, operations, withOld, withUnchanged, route, gapOn]);
+  const all = [shape, identity.role ?? null, identity.key, operations, withOld, withUnchanged, route, gapOn];
+  return createHash('sha256').update(JSON.stringify(all)).digest('base64');
 }
 
 /**

@@ -1,7 +1,8 @@
 import { arrayLiteral } from '../postgres/literal.ts';
 import { normalizeLsn } from '../postgres/wal-position.ts';
-import type { Database, Transaction } from '../postgres/port.ts';
+import type { Database, Statement, Transaction } from '../postgres/port.ts';
 import { createTextRowSink } from '../postgres/query.ts';
+import { nextStatementName } from '../postgres/statement-cache.ts';
 import { parseSnapshot, type SnapshotVisibility } from './snapshot-visibility.ts';
 
 export interface CutOptions {
@@ -56,7 +57,7 @@ export class Cut {
     const takenAt = performance.now();
     const transaction = await holders.begin({
       settings: {
-        statement: { name: '', sql: snapshotSql(serverVersion) },
+        statement: snapshotStatement(serverVersion),
         values: [arrayLiteral(tables), publication],
         rows,
       },
@@ -78,6 +79,18 @@ export class Cut {
   release(): void {
     if (--this.#uses === 0) void this.#transaction.rollback();
   }
+}
+
+const statements = new Map<number, Statement>();
+
+/** Each cut runs it: to parse and plan it takes PostgreSQL longer than to run it. */
+function snapshotStatement(serverVersion: number): Statement {
+  let statement = statements.get(serverVersion);
+  if (statement === undefined) {
+    statement = { name: nextStatementName(), sql: snapshotSql(serverVersion) };
+    statements.set(serverVersion, statement);
+  }
+  return statement;
 }
 
 /** The timeouts of the server would end a transaction that waits. */

@@ -206,7 +206,7 @@ function toIdentityContext(pipeline: RequestPipeline): IdentityContext {
 /** Returns whether rows are still read under the identity of the subscription. @throws Problem 401, 403 */
 async function isUnchanged(
   target: CompiledEndpoint,
-  { identity }: ChangeRequest,
+  identityKey: string,
   { request, caller }: { readonly request: GatewayRequest; readonly caller: Caller | null },
   context: IdentityContext,
 ): Promise<boolean> {
@@ -214,7 +214,7 @@ async function isUnchanged(
   const { caller: again } = await authorizeChanges(target, request, context);
   if (toIdentityKey(again, claimTypes) !== toIdentityKey(caller, claimTypes)) return false;
   const requested = buildRequest(target, { ...readInput(target, request), request, caller: again }, context);
-  return requested.request.identity.key === identity.key;
+  return requested.request.identity.key === identityKey;
 }
 
 /** Bytes of the changes that a client which comes back may have missed. */
@@ -230,6 +230,8 @@ async function openStream(
   const { endpoint } = target;
   const { streams, changes: feed } = pipeline;
   const context = toIdentityContext(pipeline);
+  // The request itself is long, and the stream keeps what its functions use.
+  const { key: identityKey } = changeRequest.identity;
   const headers = [...streams.headers, ...(caller?.headers ?? [])];
   if (request.method === 'HEAD') return { kind: 'whole', status: 200, headers, body: null };
   if (feed === null) throw new Problem('changes-unavailable');
@@ -240,7 +242,7 @@ async function openStream(
     request,
     caller,
     heartbeat: () => (subscription === null ? sseComment : toIdComment(subscription.lastId)),
-    reauthorize: () => isUnchanged(target, changeRequest, { request, caller }, context),
+    reauthorize: () => isUnchanged(target, identityKey, { request, caller }, context),
     closed: () => subscription?.cancel(),
   };
   const subscriber: Subscriber = streams.openFeed(opened, maxReplayBytes);
