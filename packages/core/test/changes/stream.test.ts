@@ -1,10 +1,79 @@
 import { crudSource } from '@pgway/core';
-import { useGateway } from '@pgway/testing';
+import { serverVersion, useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { openStream, type OpenStream } from './stream-support.ts';
 
+/** A type, and texts of two values. */
+const samples: readonly (readonly [type: string, first: string, second: string])[] = [
+  ['smallint', '-32768', '7'],
+  ['real', '0.1', 'NaN'],
+  ['double precision', '-Infinity', '1e-300'],
+  ['numeric', 'NaN', '12345678901234567890.0100'],
+  ['money', '12.30', '-1'],
+  ['char(4)', 'a', 'é'],
+  ['varchar(9)', '', 'a"b\\'],
+  ['"char"', 'x', ''],
+  ['name', 'n', 'ü'],
+  ['time', '24:00:00', '01:02:03.5'],
+  ['timetz', '01:02:03+05:30', '00:00:00-12'],
+  ['timestamp', 'infinity', '2026-01-02 03:04:05.6'],
+  ['timestamptz', '-infinity', '0044-03-15 12:00:00+00 BC'],
+  ['date', '0001-01-01 BC', 'infinity'],
+  ['interval', '-1 year 2 mons -3 days 04:05:06.7', '0'],
+  ['bit(3)', '101', '000'],
+  ['varbit', '', '10101'],
+  ['point', '(1,2.5)', '(0,-0)'],
+  ['line', '{1,2,3}', '{0,1,0}'],
+  ['lseg', '[(0,0),(1,1)]', '[(1,1),(1,1)]'],
+  ['box', '(1,1),(0,0)', '(2,2),(2,2)'],
+  ['path', '((0,0),(1,1))', '[(0,0),(1,1)]'],
+  ['polygon', '((0,0),(1,1),(1,0))', '((0,0))'],
+  ['circle', '<(0,0),1>', '<(1,1),0>'],
+  ['cidr', '10.0.0.0/8', '::/0'],
+  ['macaddr', '08:00:2b:01:02:03', '00:00:00:00:00:00'],
+  ['macaddr8', '08:00:2b:01:02:03:04:05', '00:00:00:00:00:00:00:00'],
+  ['tsvector', 'a:1 b:2', ''],
+  ['tsquery', 'a & !b', 'c'],
+  ['oid', '4294967295', '0'],
+  ['regclass', 'pg_class', 'pg_type'],
+  ['xid', '3', '0'],
+  ['xid8', '18446744073709551615', '0'],
+  ['pg_lsn', '16/B374D848', '0/0'],
+  ['pg_snapshot', '10:20:10,14', '1:1:'],
+  ['jsonpath', '$.a[*] ? (@ > 1)', '$'],
+  ['int8range', '[1,10)', 'empty'],
+  ['numrange', '(,1.5]', 'empty'],
+  ['tsrange', '[2026-01-01,2026-01-02)', '(,)'],
+  ['tstzrange', '[2026-01-01 00:00:00+00,)', 'empty'],
+  ['daterange', '[2026-01-01,2026-01-03]', '(,)'],
+  ['text[]', '{"a,b",NULL,"c\\"d"}', '{}'],
+  ['integer[]', '{{1,2},{3,4}}', '[0:1]={5,6}'],
+  ['jsonb[]', '{"{\\"a\\":1}",NULL}', '{}'],
+  ['timestamptz[]', '{"2026-01-01 00:00:00+00",infinity}', '{}'],
+  ['boolean[]', '{t,f,NULL}', '{}'],
+  ['bytea[]', '{"\\\\x00ff"}', '{}'],
+  ['mood', 'so so', 'ok'],
+  ['mood[]', '{ok,"so so"}', '{}'],
+  ['share', '0.5', '1'],
+  ['place', '(1,"a ""b""")', '(,)'],
+  ['place[]', '{"(1,a)",NULL}', '{}'],
+  ...(serverVersion() >= 14 ? ([['int4multirange', '{[1,3),[5,7)}', '{}']] as const) : []),
+];
+const sampleColumns = samples.map((_, index) => `c${index}`);
+const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
 const gateway = useGateway(
   `
+  create type mood as enum ('ok', 'so so');
+  create domain share as numeric check (value between 0 and 1);
+  create type place as (number integer, name text);
+  create table sample (id integer primary key, ${samples.map(([type], index) => `c${index} ${type}`).join(', ')});
+  comment on table sample is 'HTTP
+changes';
+  create table toasted (id integer primary key, number integer, long text, bytes bytea, doc jsonb);
+  alter table toasted alter column long set storage external, alter column bytes set storage external;
+  comment on table toasted is 'HTTP
+changes';
   create table film (id integer primary key, title text, length integer);
   comment on table film is 'HTTP
 changes';
@@ -12,7 +81,7 @@ changes';
     bytes bytea, list integer[], doc json, docb jsonb, code uuid, real8 double precision, range int4range, address inet);
   comment on table kinds is 'HTTP
 changes';
-  create publication pgway_changes for table film, kinds;
+  create publication pgway_changes for table film, kinds, sample, toasted;
   insert into film values (1, 'One', 90), (2, 'Two', 120);
   `,
   {
@@ -28,6 +97,11 @@ function records(stream: OpenStream): readonly string[] {
   return stream
     .events()
     .map(({ event, data }) => `${event} ${data!.replace(/,"(?:schema|table|commitTimestamp)":"[^"]*"/g, '')}`);
+}
+
+/** Returns the records as they are written. */
+function recordTexts(stream: OpenStream): readonly string[] {
+  return stream.events().map(({ data }) => /"record":(.*)\}$/s.exec(data!)![1]!);
 }
 
 describe('the stream of changes of a table', () => {
@@ -125,8 +199,42 @@ describe('the stream of changes of a table', () => {
         (2, null, null, null, null, null, null, null, null, null, null, null, null, null)`,
     );
     await expect.poll(() => stream.events().length).toBe(2);
-    const rows = stream.events().map(({ data }) => /"record":(.*)\}$/s.exec(data!)![1]!);
     const { body } = await gateway.send('GET /api/kinds?order=id.desc');
-    expect(`[${rows.join(',')}]`).toBe(body);
+    expect(`[${recordTexts(stream).join(',')}]`).toBe(body);
+  });
+
+  test('records of every other built-in type are those of GET', async () => {
+    const stream = await openStream(gateway, '/api/sample/changes');
+    await expect.poll(() => stream.lastId()).toBeDefined();
+    const [firsts, seconds] = [samples.map(([, first]) => quote(first)), samples.map(([, , second]) => quote(second))];
+    const nulls = samples.map(() => 'null');
+    await gateway.database.query(
+      `insert into sample values (1, ${firsts.join(', ')}), (2, ${seconds.join(', ')}), (3, ${nulls.join(', ')})`,
+    );
+    await expect.poll(() => stream.events().length).toBe(3);
+    const { body } = await gateway.send('GET /api/sample?order=id');
+    expect(`[${recordTexts(stream).join(',')}]`).toBe(body);
+
+    const swap = sampleColumns.map((name) => `${name} = other.${name}`).join(', ');
+    await gateway.database.query(
+      `update sample set ${swap} from sample as other where other.id = 4 - sample.id and sample.id <> 2`,
+    );
+    await expect.poll(() => stream.events().length).toBe(5);
+    const swapped = await gateway.send('GET /api/sample?order=id&id=in.(1,3)');
+    expect(`[${recordTexts(stream).slice(3).join(',')}]`).toBe(swapped.body);
+  });
+
+  test('records have values that are stored outside of their row and have not changed', async () => {
+    const stream = await openStream(gateway, '/api/toasted/changes?snapshot=true');
+    await expect.poll(() => stream.lastId()).toBeDefined();
+    await gateway.database.query(`insert into toasted
+      select 1, 1, string_agg(md5(n::text), ''), decode(string_agg(md5(n::text), ''), 'hex'), jsonb_agg(md5(n::text))
+      from generate_series(1, 4000) as n`);
+    await expect.poll(() => stream.events().length).toBe(1);
+    await gateway.database.query('update toasted set number = 2');
+    await expect.poll(() => stream.events().length).toBe(2);
+    const { body } = await gateway.send('GET /api/toasted');
+    expect(body.length).toBeGreaterThan(300_000);
+    expect(`[${recordTexts(stream)[1]!}]`).toBe(body);
   });
 });

@@ -1,0 +1,111 @@
+import { crudSource } from '@pgway/core';
+import { useGateway } from '@pgway/testing';
+import { expect, onTestFinished, test } from 'vitest';
+import { followChanges } from './stream-support.ts';
+
+const names = [
+  'added',
+  'rewritten',
+  'dropped_column',
+  'renamed_column',
+  'retyped',
+  'retyped_key',
+  'without_key',
+  'moved_key',
+  'recreated',
+  'renamed',
+  'dropped',
+];
+
+const gateway = useGateway(
+  `${names
+    .map(
+      (name) => `
+      create table ${name} (id integer primary key, title text, number integer, note text);
+      comment on table ${name} is 'HTTP
+changes';
+      insert into ${name} select n, 'title ' || n, n, 'note' from generate_series(1, 3) as n;`,
+    )
+    .join('')}
+  create publication pgway_changes for table ${names.join(', ')};
+  `,
+  { routineSources: [crudSource({ listing: true })], changes: { window: 0 }, events: { heartbeat: 1 } },
+);
+
+/** Returns the rows of GET, and null for an endpoint that does not exist. */
+async function rowsOf(table: string): Promise<readonly string[] | null> {
+  const { status, body } = await gateway.send(`GET /api/${table.replaceAll('_', '-')}?order=id`);
+  return status === 200 ? (JSON.parse(body) as unknown[]).map((row) => JSON.stringify(row)) : null;
+}
+
+interface Definition {
+  readonly table: string;
+  readonly ddl: string;
+  /** Writes after it. */
+  readonly write: string;
+}
+
+test.each<Definition>([
+  { table: 'added', ddl: `add column extra text default 'x'`, write: `insert into added values (4, 'd', 4, 'note')` },
+  {
+    table: 'rewritten',
+    ddl: 'add column extra double precision default random()',
+    write: 'update rewritten set number = 7',
+  },
+  { table: 'dropped_column', ddl: 'drop column note', write: 'update dropped_column set number = 7 where id = 2' },
+  {
+    table: 'renamed_column',
+    ddl: 'rename column note to remark',
+    write: `update renamed_column set remark = 'new' where id = 2`,
+  },
+  { table: 'retyped', ddl: 'alter column number type text', write: `update retyped set number = '007' where id = 2` },
+  { table: 'retyped_key', ddl: 'alter column id type bigint', write: 'delete from retyped_key where id = 2' },
+  {
+    table: 'without_key',
+    ddl: 'drop constraint without_key_pkey',
+    write: `insert into without_key values (9, 'nine', 9, 'note'); alter table without_key add primary key (id);
+      update without_key set number = 1 where id = 2`,
+  },
+  {
+    table: 'moved_key',
+    ddl: 'drop constraint moved_key_pkey, add primary key (number), alter column id drop not null',
+    write:
+      'alter table moved_key drop constraint moved_key_pkey, add primary key (id); update moved_key set number = 8 where id = 2',
+  },
+])('a subscriber has the rows of GET after "$ddl" of its table', async ({ table, ddl, write }) => {
+  const follower = followChanges(gateway, `/api/${table.replaceAll('_', '-')}/changes?snapshot=true`);
+  onTestFinished(() => follower.close());
+  await expect.poll(() => follower.rows()).toEqual(await rowsOf(table));
+  await gateway.database.query(`update ${table} set title = 'before' where id = 1; alter table ${table} ${ddl}`);
+  for (const statement of write.split(';')) await gateway.database.query(statement);
+  // The comparison is with the latest rows of each attempt: the gateway loads the table again meanwhile.
+  const differences = async (): Promise<unknown> => {
+    const [rows, own] = [follower.rows(), await rowsOf(table)];
+    return JSON.stringify(rows) === JSON.stringify(own) ? null : { rows, own };
+  };
+  await expect.poll(differences).toBeNull();
+  await gateway.database.query(`update ${table} set title = 'after' where id = 3`);
+  await expect.poll(() => follower.rows().join('')).toContain('"after"');
+  await expect.poll(differences).toBeNull();
+});
+
+test.each([
+  ['recreated', 'drop table recreated'],
+  ['renamed', 'alter table renamed rename to another'],
+  ['dropped', 'drop table dropped'],
+])('a stream of %s ends with its table', async (table, sql) => {
+  const follower = followChanges(gateway, `/api/${table}/changes?snapshot=true`);
+  onTestFinished(() => follower.close());
+  await expect.poll(() => follower.rows()).toHaveLength(3);
+  await gateway.database.query(`update ${table} set number = 5; ${sql}`);
+  // Changes of another table make the next cut.
+  await expect.poll(() => follower.status()).toBe(404);
+  if (table !== 'recreated') return;
+  await gateway.database.query(`create table recreated (id integer primary key, name text);
+    comment on table recreated is E'HTTP\\nchanges'; alter publication pgway_changes add table recreated;
+    insert into recreated values (1, 'One')`);
+  await gateway.gateway.refresh();
+  await expect.poll(() => follower.rows()).toEqual(['{"id":1,"name":"One"}']);
+  await gateway.database.query(`insert into recreated values (2, 'Two')`);
+  await expect.poll(() => follower.rows()).toEqual(['{"id":1,"name":"One"}', '{"id":2,"name":"Two"}']);
+});
