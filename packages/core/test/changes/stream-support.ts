@@ -106,7 +106,10 @@ export function followChanges(
     const resume = lastId === undefined ? {} : { 'last-event-id': lastId };
     const response = await fetch(url + path, { headers: { ...headers, ...resume }, signal: abort.signal });
     ({ status } = response);
-    if (status !== 200) return void (await response.body?.cancel());
+    if (status !== 200) {
+      await response.body?.cancel();
+      return;
+    }
     // Without an id, the first events are the rows of a snapshot.
     if (lastId === undefined) rows.clear();
     let text = '';
