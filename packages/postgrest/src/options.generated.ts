@@ -40,6 +40,12 @@ export interface PostgrestOptions {
    * `current_setting('app.settings.region')`.
    */
   readonly appSettings: Readonly<Record<string, string>>;
+  /**
+   * What the OpenAPI 2 document at `path` describes: what the caller may do, or, with `ignore-privileges`, all tables
+   * and functions, whatever privileges and `authorize` say. `disabled`: there is no document. Default
+   * `follow-privileges`.
+   */
+  readonly openApiMode: 'follow-privileges' | 'ignore-privileges' | 'disabled';
   /** Allows aggregates in `select`, such as `amount.sum()`. They read all rows that meet the filters. Default false. */
   readonly allowAggregates: boolean;
 }
@@ -138,6 +144,17 @@ export interface PostgrestSourceOptions {
    * `current_setting('app.settings.region')`.
    */
   readonly appSettings?: Readonly<Record<string, string>>;
+  /**
+   * What the OpenAPI 2 document at `path` describes: what the caller may do, or, with `ignore-privileges`, all tables
+   * and functions, whatever privileges and `authorize` say. `disabled`: there is no document. Default
+   * `follow-privileges`.
+   */
+  readonly openApiMode?: 'follow-privileges' | 'ignore-privileges' | 'disabled';
   /** Allows aggregates in `select`, such as `amount.sum()`. They read all rows that meet the filters. Default false. */
   readonly allowAggregates?: boolean;
+  /**
+   * The URL in front of `path` in the OpenAPI 2 document, such as that of a reverse proxy. Null: the document has no
+   * host.
+   */
+  readonly serverUrl?: string | null;
 }

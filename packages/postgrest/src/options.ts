@@ -23,7 +23,10 @@ import { appSettingFault, functionName } from './transaction-options.ts';
 export type { DatabaseTypesOptions, PostgrestOptions, PostgrestSourceOptions } from './options.generated.ts';
 
 /** The options with their defaults applied. */
-export type ResolvedPostgrestOptions = ResolvedCrudOptions & PostgrestOptions;
+export type ResolvedPostgrestOptions = ResolvedCrudOptions &
+  PostgrestOptions & {
+    readonly serverUrl: string | null;
+  };
 
 export const postgrestOptions: OptionGroup<PostgrestOptions> = optionGroup<PostgrestOptions>(
   'PostgrestOptions',
@@ -55,6 +58,11 @@ export const postgrestOptions: OptionGroup<PostgrestOptions> = optionGroup<Postg
       recordOf(hidden(string), appSettingFault),
       {},
       'Settings of each request for functions and policies: `{ "region": "north" }` is `current_setting(\'app.settings.region\')`.',
+    ),
+    openApiMode: option(
+      oneOf('follow-privileges', 'ignore-privileges', 'disabled'),
+      'follow-privileges',
+      'What the OpenAPI 2 document at `path` describes: what the caller may do, or, with `ignore-privileges`, all tables and functions, whatever privileges and `authorize` say. `disabled`: there is no document.',
     ),
     allowAggregates: option(
       boolean,
@@ -88,10 +96,21 @@ const {
   ...tableOptions
 } = crudOptions.options;
 
+/** An absolute URL without a query and without variables. */
+export const serverUrlPattern: RegExp = /^https?:\/\/[^/?#{}\s]+(?:\/[^?#{}\s]*)?$/;
+
 export const postgrestSourceOptions: OptionGroup<PostgrestSourceOptions> = optionGroup<PostgrestSourceOptions>(
   'PostgrestSourceOptions',
   'Tables, views and functions in the dialect of PostgREST. Each filter that is not null replaces the filter of the gateway of that name.',
-  { ...tableOptions, ...postgrestOptions.options },
+  {
+    ...tableOptions,
+    ...postgrestOptions.options,
+    serverUrl: option(
+      nullable(matching(serverUrlPattern, 'an absolute URL such as https://api.example.org/v1')),
+      null,
+      'The URL in front of `path` in the OpenAPI 2 document, such as that of a reverse proxy. Null: the document has no host.',
+    ),
+  },
   { isPartial: true },
 );
 
@@ -103,7 +122,8 @@ export function resolvePostgrestOptions(options: PostgrestSourceOptions): Resolv
   const tables = Object.entries(all).filter(([name]) => Object.hasOwn(tableOptions, name));
   const own = Object.entries(all).filter(([name]) => Object.hasOwn(postgrestOptions.options, name));
   const dialect = Object.fromEntries(own) as unknown as PostgrestOptions;
-  return { ...resolveCrudOptions(Object.fromEntries(tables)), ...dialect, path: trimPath(all.path) };
+  const { path, serverUrl } = all;
+  return { ...resolveCrudOptions(Object.fromEntries(tables)), ...dialect, path: trimPath(path), serverUrl };
 }
 
 /** Clients give a path with or without slashes at its ends. */

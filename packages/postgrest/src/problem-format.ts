@@ -1,4 +1,5 @@
 import type { FormattedProblem, HeaderList, Problem, ProblemFormat, ShownMembers } from '@pgway/core';
+import { isDatabaseError } from './database-error.ts';
 import { raisedStatus } from './raised-problem.ts';
 
 const unknownFunction = { status: 404, code: 'PGRST202' };
@@ -78,23 +79,32 @@ export const formatProblem: ProblemFormat = (problem, shown) => {
 type ErrorMembers = FormattedProblem['members'];
 
 function shownError(
-  { code: ownCode }: Problem,
+  { code: ownCode, cause }: Problem,
   { code, title, detail, details, hint = null }: ShownMembers,
 ): ErrorMembers {
+  // The text of PostgreSQL names the type; which parameter has the value is not part of its errors.
+  const isRefusedValue = ownCode === 'invalid-parameter' && code !== undefined && isDatabaseError(cause);
   return {
     code: code ?? postgrestErrors.get(ownCode)?.code ?? ownCode,
     message: title,
-    details: details === undefined ? (detail ?? null) : details,
+    details: details ?? (isRefusedValue ? cause.diagnostics.detail : detail) ?? null,
     hint,
   };
 }
 
-function statusOf({ code: ownCode, status, members }: Problem, { code, title }: ShownMembers): number {
+function statusOf({ code: ownCode, status, members, cause }: Problem, { code, title }: ShownMembers): number {
   const raised = members[raisedStatus];
   if (typeof raised === 'number') return raised;
   if (choices.has(code)) return 300;
+  if (isFaultOfDatabase(code, title, cause)) return 500;
   const isMissingRole = code === '22023' && missingRole.test(title);
   return isMissingRole ? 401 : (postgrestErrors.get(ownCode)?.status ?? status);
+}
+
+/** A subquery of a view or function, as requests have none, and a recursion of functions. */
+function isFaultOfDatabase(code: unknown, title: string, cause: unknown): boolean {
+  if (code === '21000') return title.startsWith('more than one row returned by a subquery');
+  return code === '54001' && isDatabaseError(cause) && / function | statement /.test(cause.diagnostics.where ?? '');
 }
 
 /** The role that a token names. */

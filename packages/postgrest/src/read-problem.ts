@@ -34,6 +34,21 @@ function readProblem(facts: ReadFaultFacts): Problem {
         message: 'Feature not implemented',
         details: 'Aggregates are not implemented for one-to-many or many-to-many spreads.',
       });
+    case 'unknown-type':
+      return queryProblem({
+        code: '42704',
+        message: `type "${facts.type.slice(0, 60)}" does not exist`,
+      });
+    case 'negative-limit':
+      return rangeProblem('Limit should be greater than or equal to zero.');
+    default:
+      return relationProblem(facts);
+  }
+}
+
+/** What a request says of a related relation. */
+function relationProblem(facts: FactsOf<'order-by-many' | 'unselected-relation' | 'repeated-relation'>): Problem {
+  switch (facts.kind) {
     case 'order-by-many':
       return queryProblem({
         code: 'PGRST118',
@@ -42,14 +57,12 @@ function readProblem(facts: ReadFaultFacts): Problem {
       });
     case 'unselected-relation':
       return unselectedRelation(facts);
-    case 'unknown-type':
+    case 'repeated-relation':
       return queryProblem({
-        code: '42704',
-        message: `type "${facts.type.slice(0, 60)}" does not exist`,
-        details: `The types to cast to are ${facts.types.join(', ')}`,
+        code: '42712',
+        message: `table name "${facts.name.slice(0, 100)}" specified more than once`,
+        hint: 'Give each of them an alias.',
       });
-    case 'negative-limit':
-      return rangeProblem('Limit should be greater than or equal to zero.');
   }
 }
 

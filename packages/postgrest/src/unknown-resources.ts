@@ -27,7 +27,7 @@ interface DialectPath {
 export function findUnknownResources(endpoints: readonly Endpoint[]): UnknownResources {
   const paths = listPaths(endpoints.filter((endpoint) => !isRoot(endpoint)));
   return (request) => {
-    const found = paths.find(({ path }) => request.path.startsWith(`${path}/`));
+    const found = paths.find(({ path }) => request.path === path || request.path.startsWith(`${path}/`));
     return found === undefined ? null : createProblem(request, found, request.path.slice(found.path.length));
   };
 }
@@ -72,6 +72,8 @@ function createProblem(
   { defaultSchema, schemas, tables, functions }: DialectPath,
   path: string,
 ): Problem {
+  // The document has an endpoint of its own, unless it is disabled.
+  if (path === '' || path === '/') return noDocument;
   const schema = readProfileHeader(request) ?? defaultSchema;
   if (!schemas.has(schema)) return unknownSchema(schema, schemas);
   const isFunction = path.startsWith(functionPath);
@@ -105,6 +107,7 @@ function decodeName(segment: string): string | null {
   }
 }
 
+const noDocument = postgrestProblem(404, 'PGRST126', 'Root endpoint metadata is disabled');
 const invalidPath = postgrestProblem(404, 'PGRST125', 'Invalid path specified in request URL');
 
 const methodOrder: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];

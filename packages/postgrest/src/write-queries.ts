@@ -1,4 +1,4 @@
-import type { HeaderList, Query, TableColumn } from '@pgway/core';
+import type { HeaderList, Problem, Query, TableColumn } from '@pgway/core';
 import {
   type Aliased,
   computedOf,
@@ -71,6 +71,7 @@ export async function buildPut(request: TargetRequest): Promise<Query> {
   const query = parseRequestQuery(request.query);
   const conditions = keyConditions(target, outerLevel(query));
   const given = await readGivenRows(request);
+  if (given.rows.count === 0) throw otherKey();
   const statement = insertStatement(target, {
     body: jsonParameter(given.rows.json),
     columns: insertColumns(request, given),
@@ -85,14 +86,16 @@ export async function buildPut(request: TargetRequest): Promise<Query> {
     maxAffected: null,
     settings: mergeSettings,
     respond: (result) => {
-      if (result.affected !== 1) {
-        throw postgrestProblem(400, 'PGRST115', 'Payload values do not match URL in primary key column(s)');
-      }
+      if (result.affected !== 1) throw otherKey();
       const headers = preferenceApplied(preferences, ['return', 'count', 'tx', 'handling']);
       if (result.body === null) return withoutContent(headers);
       return representation(request, result.merged === 0 ? 201 : 200, result.body, headers);
     },
   });
+}
+
+function otherKey(): Problem {
+  return postgrestProblem(400, 'PGRST115', 'Payload values do not match URL in primary key column(s)');
 }
 
 /** PATCH: sets columns of the rows that meet the filters. */

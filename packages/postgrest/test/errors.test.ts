@@ -18,6 +18,13 @@ const gateway = useGateway(
   grant select on diary to ${member};
   create table log (entry text);
   grant all on log to ${anonymous};
+  create table page (id int primary key, n int);
+  create table word (id int primary key, page_id int constraint page references page);
+  create view two_rows as select (select n from (values (1), (2)) v (n)) as n;
+  create function recurse() returns trigger language plpgsql as $$ begin insert into endless values (new.n + 1); return new; end $$;
+  create table endless (n int);
+  create trigger recurse before insert on endless for each row execute function recurse();
+  grant all on page, word, two_rows, endless to ${anonymous};
   create view total as select count(*) as n from log;
   create function ping() returns int language sql stable as $$ select 1 $$;
   create function touch() returns int language sql as $$ select 1 $$;
@@ -117,6 +124,7 @@ test('a role that does not exist is 401', async () => {
 test('at the root, paths without a table', async () => {
   expect(await fail('GET /diaries')).toMatchObject({ status: 404, code: 'PGRST205' });
   expect(await fail('GET /rpc/pin')).toMatchObject({ status: 404, code: 'PGRST202' });
+  expect(await fail('OPTIONS /diaries')).toMatchObject({ status: 404, code: 'PGRST205' });
   expect(await fail('GET /a/b/c')).toMatchObject({ status: 404, code: 'PGRST125' });
   const head = await gateway.send('HEAD /nothing');
   expect([head.status, head.headers.get('proxy-status')]).toEqual([404, 'PostgREST; error=PGRST205']);
@@ -159,6 +167,34 @@ describe('functions', () => {
     const response = await gateway.send(`POST /rpc/${name}`);
     expect(response.headers.get('x-correlation-id')).toBeTruthy();
   });
+});
+
+test('what only the database can be wrong about is 500', async () => {
+  expect(await fail('GET /two_rows')).toMatchObject({ status: 500, code: '21000' });
+  const recursion = await gateway.send('POST /endless', { body: { n: 1 } });
+  expect([recursion.status, JSON.parse(recursion.body).code]).toEqual([500, '54001']);
+});
+
+test('texts are those of PostgreSQL alone', async () => {
+  const errors = await Promise.all(
+    ['id=eq.x', 'select=id::nothing', 'select=id,word(id),word(page_id)', 'select=one:word(id),one:word(page_id)'].map(
+      async (query) => (await gateway.send(`GET /page?${query}`)).body,
+    ),
+  );
+  expect(errors).toMatchInlineSnapshot(`
+    [
+      "{"code":"22P02","message":"invalid input syntax for type integer: \\"x\\"","details":null,"hint":null}",
+      "{"code":"42704","message":"type \\"nothing\\" does not exist","details":null,"hint":null}",
+      "{"code":"42712","message":"table name \\"word\\" specified more than once","details":null,"hint":"Give each of them an alias."}",
+      "{"code":"42712","message":"table name \\"one\\" specified more than once","details":null,"hint":"Give each of them an alias."}",
+    ]
+  `);
+  expect((await gateway.send('GET /page?select=one:word(id),two:word(id),...word(ids:id)')).status).toBe(200);
+});
+
+test('a PUT without rows does not have the key of its URL', async () => {
+  const response = await gateway.send('PUT /page?id=eq.1', { body: [] });
+  expect([response.status, JSON.parse(response.body).code]).toEqual([400, 'PGRST115']);
 });
 
 test('an update that sets nothing changes no row, with a filter or without', async () => {

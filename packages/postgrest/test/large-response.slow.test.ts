@@ -84,7 +84,7 @@ describe('rows are read until the limit only', () => {
       "400
       content-type: application/json; charset=utf-8
 
-      {"code":"54000","message":"The response is too large","details":"The related rows of one row have 67110967 bytes; the limit is 67108864","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
+      {"code":"54000","message":"The response is too large","details":"The related rows of one row have 67111223 bytes; the limit is 67108864","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
     `);
   });
 });
@@ -105,20 +105,20 @@ describe('related rows of one row', () => {
       "400
       content-type: application/json; charset=utf-8
 
-      {"code":"54000","message":"The response is too large","details":"The related rows of one row have 67110014 bytes; the limit is 67108864","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
+      {"code":"54000","message":"The response is too large","details":"The related rows of one row have 67110018 bytes; the limit is 67108864","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
     `);
     expect(await ask(related, 'GET /rest/author?select=...book(content)')).toMatchInlineSnapshot(`
       "400
       content-type: application/json; charset=utf-8
 
-      {"code":"54000","message":"The response is too large","details":"The related rows of one row have 67109120 bytes; the limit is 67108864","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
+      {"code":"54000","message":"The response is too large","details":"The related rows of one row have 67109124 bytes; the limit is 67108864","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
     `);
     const written = { body: { id: 1 }, headers: { prefer: 'return=representation' } };
     expect(await ask(related, 'PATCH /rest/author?id=eq.1&select=book(content)', written)).toMatchInlineSnapshot(`
       "400
       content-type: application/json; charset=utf-8
 
-      {"code":"54000","message":"The response is too large","details":"The related rows of one row have 67110014 bytes; the limit is 67108864","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
+      {"code":"54000","message":"The response is too large","details":"The related rows of one row have 67110018 bytes; the limit is 67108864","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
     `);
     expect(await ask(related, 'GET /rest/author?select=book(id)&book.limit=1')).toMatch(
       /^200[^]*\[{"book":\[{"id":1}\]}\]$/,

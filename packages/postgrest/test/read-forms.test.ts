@@ -85,7 +85,7 @@ describe('values', () => {
     expect(await get('town?select=name::secret')).toEqual({
       code: '42704',
       message: 'type "secret" does not exist',
-      details: expect.stringMatching(/^The types to cast to are bit, .*, varchar, /) as string,
+      details: null,
       hint: null,
     });
   });

@@ -260,11 +260,7 @@ describe('select', () => {
     const message = 'The value of "select" cannot be parsed';
     expect(await get('book?select=id,')).toEqual(['PGRST100', message, 'a name is expected at position 3']);
     expect(await get('book?select=author(name')).toEqual(['PGRST100', message, '")" is expected at position 11']);
-    expect(await get('book?select=id::regclass')).toMatchObject([
-      '42704',
-      'type "regclass" does not exist',
-      expect.stringMatching(/^The types to cast to are bit, bool, /),
-    ]);
+    expect(await get('book?select=id::regclass')).toMatchObject(['42704', 'type "regclass" does not exist']);
     expect(await get('book?select=price.median()')).toMatchObject([
       'PGRST100',
       message,

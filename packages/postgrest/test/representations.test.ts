@@ -114,7 +114,7 @@ describe('in filters', () => {
       "400
       content-type: application/json; charset=utf-8
 
-      {"code":"22P02","message":"\\"z\\" is not a valid hexadecimal digit","details":"The parameter \\"code\\" takes forms.tint.","hint":null}"
+      {"code":"22P02","message":"\\"z\\" is not a valid hexadecimal digit","details":null,"hint":null}"
     `);
   });
 });

@@ -931,3 +931,62 @@ At once';
     expect((await readDocument({ 'accept-profile': 'empty' })).info.title).toBe('Nothing');
   });
 });
+
+describe('openApiMode and serverUrl', () => {
+  const objects = `
+    create table item (id int primary key, name text);
+    create table boss (id int primary key);
+    comment on table boss is 'authorize boss';
+    create function restock() returns int language sql as 'select 1';
+    revoke execute on function restock from public;
+  `;
+  const start = (options: Parameters<typeof postgrestSource>[0]) =>
+    startGateway(objects, {
+      routineSources: [functionsSource(), postgrestSource(options)],
+      commentsMode: 'parseAll',
+      authentication: {
+        jwt: {
+          keys: [{ secret }],
+          issuer: ['https://id.example.com'],
+          audience: ['pgway'],
+          claims: { roles: 'roles' },
+        },
+        databaseRole: { claim: 'role', anonymous: anon },
+      },
+    });
+
+  test('ignore-privileges describes all tables and functions, with the URL of the proxy', async () => {
+    const all = await start({ openApiMode: 'ignore-privileges', serverUrl: 'https://api.example.org/v1/' });
+    onTestFinished(() => all.close());
+    const document = JSON.parse((await all.send('GET /rest/')).body);
+    expect(await schemaErrors(document)).toEqual([]);
+    expect(methodsOf(document)).toEqual([
+      '/ get',
+      '/boss get post delete patch',
+      '/item get post delete patch',
+      '/rpc/restock get post',
+    ]);
+    expect({ ...document, paths: {}, definitions: {}, parameters: {} }).toMatchObject({
+      schemes: ['https'],
+      host: 'api.example.org:443',
+      basePath: '/v1/rest',
+      securityDefinitions: { JWT: { in: 'header', name: 'Authorization', type: 'apiKey' } },
+    });
+    expect(document.paths['/boss'].get.security).toEqual([{ JWT: [] }]);
+    expect(document.paths['/item'].get.security).toBeUndefined();
+    expect(Object.keys(document.definitions.item.properties)).toEqual(['id', 'name']);
+  });
+
+  test('disabled has no document', async () => {
+    const none = await start({ openApiMode: 'disabled' });
+    onTestFinished(() => none.close());
+    for (const path of ['/rest/', '/rest']) {
+      expect(await ask(none, `GET ${path}`)).toMatchInlineSnapshot(`
+        "404
+        content-type: application/json; charset=utf-8
+
+        {"code":"PGRST126","message":"Root endpoint metadata is disabled","details":null,"hint":null}"
+      `);
+    }
+  });
+});

@@ -34,6 +34,10 @@ const gateway = useGateway(
   create function same(a int, c text default '') returns text language sql immutable as $$ select 'c' $$;
   create function rename(book_id int, new_title text) returns setof book language sql
     as $$ update book set title = new_title where id = book_id or book_id is null returning * $$;
+  create function one_record(i int) returns record language sql stable as $$ select * from book where id = i $$;
+  create function records() returns setof record language sql stable as $$ select id, title from book order by id $$;
+  create domain any_book as book;
+  create function domain_books() returns setof any_book language sql stable as $$ select b::any_book from book b order by id $$;
   create function forget(i int) returns void language sql as $$ delete from book where id = i $$;
   create function typed(a int) returns text language sql immutable as $$ select 'x' $$;
   do $$ declare f regprocedure; begin
@@ -152,6 +156,39 @@ describe('the client', () => {
 });
 
 describe('requests', () => {
+  test('records without declared columns are values, and rows of a domain are those of its table', async () => {
+    expect(await ask(gateway, 'POST /rest/rpc/one_record', { body: { i: 3 } })).toMatchInlineSnapshot(`
+      "200
+      content-range: 0-0/*
+      content-type: application/json; charset=utf-8
+
+      {"id":3,"title":"Three","author_id":2}"
+    `);
+    expect(await ask(gateway, 'GET /rest/rpc/records?limit=2', { headers: { prefer: 'count=exact' } }))
+      .toMatchInlineSnapshot(`
+      "206
+      content-range: 0-1/3
+      content-type: application/json; charset=utf-8
+      preference-applied: count=exact
+
+      [{"id":1,"title":"One"}, 
+       {"id":2,"title":"Two"}]"
+    `);
+    expect(await ask(gateway, 'GET /rest/rpc/records?id=eq.1')).toMatchInlineSnapshot(`
+      "400
+      content-type: application/json; charset=utf-8
+
+      {"code":"PGRST100","message":"The value of \\"query\\" cannot be parsed","details":"the result of records has no columns; only limit and offset are possible","hint":null}"
+    `);
+    expect(await ask(gateway, 'GET /rest/rpc/domain_books?select=title,author(name)&id=eq.3')).toMatchInlineSnapshot(`
+      "200
+      content-range: 0-0/*
+      content-type: application/json; charset=utf-8
+
+      [{"title":"Three","author":{"name":"Bob"}}]"
+    `);
+  });
+
   test('whole responses', async () => {
     const sent: readonly (readonly [line: string, sent: Sent])[] = [
       ['POST /rest/rpc/books?select=id&order=id&limit=2', { headers: { prefer: 'count=exact' }, body: {} }],

@@ -1,7 +1,7 @@
 /** The options of the gateway from the sections of the configuration. */
 import { type CrudOptions, crudSource, type EndpointSource, type GatewayOptions, sqlFilesSource } from '@pgway/core';
 import { type PostgrestOptions, postgrestSource, type PostgrestSourceOptions } from '@pgway/postgrest';
-import { postgrestSourceOptions } from '@pgway/postgrest/internal';
+import { postgrestSourceOptions, serverUrlPattern } from '@pgway/postgrest/internal';
 import { redisBroadcast, redisCache } from '@pgway/redis';
 import { authenticationOptions } from './authentication-options.ts';
 import { maxCacheEntries } from './cache-limits.ts';
@@ -36,7 +36,7 @@ export async function gatewayOptions(
   connectionString: string,
   { wrapSources, shared, workingDirectory, ...commandOptions }: CommandOptions,
 ): Promise<GatewayOptions> {
-  const { gateway, crud, changes, idempotency, readReplicas } = configuration;
+  const { gateway, changes, idempotency, readReplicas } = configuration;
   const { nameConverter, traceContext, ...options } = gateway;
   return {
     ...options,
@@ -59,7 +59,7 @@ export async function gatewayOptions(
     ...commandOptions,
     ...(shared === undefined ? {} : sharedOptions(configuration, shared)),
     sourcesCreated: (sources) => {
-      addTableSource(sources, crud, gateway.commentsMode);
+      addTableSource(sources, configuration);
       addFileSource(sources, configuration, workingDirectory);
       wrapSources?.(sources);
     },
@@ -120,17 +120,17 @@ function addFileSource(
 }
 
 /** Adds tables and views to the sources, or replaces the routines with them. Without a setting, their comment opts in. */
-function addTableSource(
-  sources: EndpointSource[],
-  { enabled, routines, dialect, postgrest, ...options }: Configuration['crud'],
-  generalMode: Configuration['gateway']['commentsMode'],
-): void {
+function addTableSource(sources: EndpointSource[], { crud, gateway, openApi }: Configuration): void {
+  const { enabled, routines, dialect, postgrest, ...options } = crud;
+  const generalMode = gateway.commentsMode;
   if (enabled === false || (enabled === null && generalMode === 'ignore')) return;
   const commentsMode = options.commentsMode ?? (enabled === null ? 'onlyWithHttpTag' : null);
   if (!routines) sources.length = 0;
   const tables = { ...options, commentsMode };
   if (dialect !== 'postgrest') sources.push(crudSource(tables));
-  if (dialect !== null) sources.push(postgrestSource(postgrestOptions({ ...tables, ...postgrest })));
+  if (dialect === null) return;
+  const serverUrl = openApi.servers.find((url) => serverUrlPattern.test(url)) ?? null;
+  sources.push(postgrestSource({ ...postgrestOptions({ ...tables, ...postgrest }), serverUrl }));
 }
 
 /** Returns the options of tables that the dialect has. */

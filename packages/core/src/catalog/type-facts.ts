@@ -33,6 +33,8 @@ export interface TypeFacts {
   readonly delimiter?: string;
   /** The element type of an array. */
   readonly element?: TypeFacts;
+  /** The quoted and qualified name of the composite type under a domain; absent for other types. */
+  readonly rowType?: string;
   /** The fields of a composite type, in order. */
   readonly fields?: readonly Column[];
   /** The labels of an enum, in order. */

@@ -127,7 +127,9 @@ function makeType(row: TypeRow, lookup: TypeLookup): TypeFacts {
   const names = { sql, display: row.display, oid: row.oid };
   if (row.kind === 'domain') {
     if (row.base === null) throw malformedRow(`${row.path}.base`, 'must be the type under the domain; it is null');
-    return Object.freeze({ ...lookup(row.base, `${row.path}.base`), ...names });
+    const base = lookup(row.base, `${row.path}.base`);
+    const rowType = base.kind === 'composite' ? { rowType: base.rowType ?? base.sql } : {};
+    return Object.freeze({ ...base, ...names, ...rowType });
   }
   const builtin = row.schema === 'pg_catalog' && row.oid < firstUserOid ? row.name : null;
   return Object.freeze({

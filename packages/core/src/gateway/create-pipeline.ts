@@ -45,6 +45,7 @@ export function createPipeline(
     maxBodySize: options.maxBodySize,
     maxUriLength: options.maxUriLength,
     ignoreUnknown: options.unknownParameters === 'ignore',
+    serverTiming: options.serverTiming,
     requestHeaders: {
       contextKey: options.requestHeadersContextKey,
       ...requestHeaderOptions(options.customRequestHeaders, options.requestHeadersExclude),

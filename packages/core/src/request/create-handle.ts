@@ -8,24 +8,29 @@ import { runStages } from './handle.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import type { CompiledRateLimit } from './rate-limit/compile-rate-limit.ts';
 import { LimitedRequest } from './rate-limit/limited-request.ts';
-import { observeHandled, reportCall } from './request-observation.ts';
+import { type Handled, observeHandled, reportCall } from './request-observation.ts';
 import { respondWithoutCall } from './responses-without-call.ts';
 import { lookUpRoute, type RouteLookup } from './route-lookup.ts';
+import { noTimer, type PhaseTimer, ServerTiming } from './server-timing.ts';
 import { type FailedAttempt, pipelineForRetry, type RefreshStaleEndpoint } from './stale-endpoint.ts';
 
 interface RoutedRequest extends MaybeLimitedRequest {
   readonly pipeline: RequestPipeline;
   readonly route: RouteLookup;
+  readonly timer: PhaseTimer;
 }
 
 /** Runs the stages for each request. A stale endpoint is refreshed, and its request runs a second time. */
 export function createHandle(currentPipeline: () => RequestPipeline, refreshStale: RefreshStaleEndpoint): Handle {
   return (request) => {
     const pipeline = currentPipeline();
+    const timing = pipeline.serverTiming ? new ServerTiming() : null;
     const route = lookUpRoute(request, pipeline);
     const rateLimit = findRateLimit(route, pipeline);
     const limited = rateLimit === null ? null : new LimitedRequest(rateLimit, request);
-    return handleRouted({ request, pipeline, route, limited }, refreshStale);
+    const handled = handleRouted({ request, pipeline, route, limited, timer: timing ?? noTimer }, refreshStale);
+    if (timing === null) return handled;
+    return handled.then((response) => (response === undefined ? response : timing.addTo(response)));
   };
 }
 
@@ -46,21 +51,30 @@ export function findRateLimit(
 }
 
 async function handleRouted(
-  { request, pipeline, route, limited }: RoutedRequest,
+  { request, pipeline, route, limited, timer }: RoutedRequest,
   refreshStale: RefreshStaleEndpoint,
 ): Promise<GatewayResponse | undefined> {
+  const respondToSuccess = (handled: Handled): GatewayResponse | undefined => {
+    timer.enter('response');
+    return finish(limited, reportCall(handled, request, pipeline));
+  };
   try {
-    if (route.kind !== 'match') return finish(limited, await respondWithoutCall(route, { request, limited }, pipeline));
-    const first = await runAttempt(request, pipeline, route, { limited, earlierInput: null });
-    if ('response' in first) return finish(limited, reportCall(first, request, pipeline));
+    if (route.kind !== 'match') {
+      timer.enter('parse');
+      const response = await respondWithoutCall(route, { request, limited }, pipeline);
+      timer.enter('response');
+      return finish(limited, response);
+    }
+    const first = await runAttempt(request, pipeline, route, { limited, earlierInput: null, timer });
+    if ('response' in first) return respondToSuccess(first);
     const refreshed = first.mayRepeat ? await pipelineForRetry(first, refreshStale) : null;
     if (refreshed === null) return finish(limited, await respondToFailure(first, request, pipeline));
     const newRoute = lookUpRoute(request, refreshed);
     if (newRoute.kind !== 'match') {
       return finish(limited, await respondWithoutCall(newRoute, { request, limited }, refreshed));
     }
-    const second = await runAttempt(request, refreshed, newRoute, { limited, earlierInput: first.input });
-    if ('response' in second) return finish(limited, reportCall(second, request, pipeline));
+    const second = await runAttempt(request, refreshed, newRoute, { limited, earlierInput: first.input, timer });
+    if ('response' in second) return respondToSuccess(second);
     return finish(limited, await respondToFailure(second, request, pipeline));
   } catch (error) {
     limited?.release();

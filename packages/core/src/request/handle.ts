@@ -18,6 +18,7 @@ import type { Caller } from '../ports/ports.ts';
 import type { LimitedRequest } from './rate-limit/limited-request.ts';
 import type { Handled } from './request-observation.ts';
 import { respond, withLocation } from './respond.ts';
+import type { PhaseTimer } from './server-timing.ts';
 import { checkUriLength } from './route-lookup.ts';
 import type { RouteMatch } from './router.ts';
 import { type FailedAttempt, toFailedAttempt } from './stale-endpoint.ts';
@@ -28,6 +29,7 @@ interface Attempt {
   readonly limited: LimitedRequest | null;
   /** The input of the first attempt: a body can be read only once. */
   readonly earlierInput: RequestInput | null;
+  readonly timer: PhaseTimer;
 }
 
 /**
@@ -39,7 +41,7 @@ export async function runStages(
   request: GatewayRequest,
   pipeline: RequestPipeline,
   route: RouteMatch<CompiledEndpoint>,
-  { limited, earlierInput }: Attempt,
+  { limited, earlierInput, timer }: Attempt,
 ): Promise<Handled | FailedAttempt> {
   const { access, hooks } = pipeline;
   let candidates = route.targets;
@@ -50,6 +52,7 @@ export async function runStages(
     checkUriLength(request, pipeline.maxUriLength);
     const authorized = admit(candidates, { request, limited }, access);
     ({ candidates, caller } = authorized instanceof Promise ? await authorized : authorized);
+    timer.enter('parse');
     const consistency = pipeline.readRouting === null ? null : readConsistency(request);
     const parsed = parseInput(earlierInput, request, candidates, pipeline.maxBodySize);
     input = parsed instanceof Promise ? await parsed : parsed;
@@ -60,10 +63,12 @@ export async function runStages(
     const complete = hashesParameters ? await hashParameters(injected, request, pipeline.login) : injected;
     const context = { request, caller };
     call = queryBuilder === null ? buildQuery(complete) : await buildCustomQuery(complete, context, input, pipeline);
+    timer.enter('plan');
     if (pipeline.logsCommands) logCommand(pipeline.observe, call, request);
     const hooked = hooks === null ? noHooks : await runHooks(hooks, call, { request, caller }, pipeline);
     if (hooked.response !== null) return { response: withCallerHeaders(hooked.response, caller), call, caller };
     const { usesPrimary } = hooked;
+    timer.enter('transaction');
     const own = respondFromRows(pipeline, { call, request, caller, consistency, usesPrimary });
     if (own !== null) return { response: await own, call, caller };
     const { format, writeHeaders } = call.candidate.selectRepresentation(request.header('accept'), call);

@@ -38,6 +38,8 @@ export interface RequestPipeline extends CachedExecutionContext, IdempotentConte
   /** Characters of path and query together. */
   readonly maxUriLength: number;
   readonly ignoreUnknown: boolean;
+  /** Whether responses have the header `Server-Timing`. */
+  readonly serverTiming: boolean;
   /** Replaces the names of shards in errors, by connection name (null: the default one). Empty without Citus. */
   readonly logicalNames: ReadonlyMap<string | null, (diagnostics: Diagnostics) => Diagnostics>;
   /** The constraints of databases whose endpoints list field errors, by connection name (null: the default one). */

@@ -63,7 +63,6 @@ function findUnknownResource(
   request: RoutedRequest,
   dialects: readonly DialectPaths[],
 ): RouteResult<CompiledEndpoint> | UnknownResource {
-  if (request.method === 'OPTIONS') return notFound;
   for (const { dialect, findUnknown } of dialects) {
     const problem = findUnknown(request);
     if (problem !== null) return { kind: 'unknown-resource', problem, dialect };

@@ -35,14 +35,24 @@ function describe(facts: ReadFaultFacts): string {
     case 'aggregates-disabled':
     case 'spread-aggregates':
       return 'aggregates are not available; a function of the database can return them.';
-    case 'order-by-many':
-      return `a row of ${facts.outer} can have several rows of ${facts.relation}, which give no order.`;
-    case 'unselected-relation':
-      return describeUnselected(facts);
     case 'unknown-type':
       return `"${facts.type.slice(0, 60)}" is not a type to cast to; the types are ${facts.types.join(', ')}.`;
     case 'negative-limit':
       return 'a number from 0 on is expected.';
+    default:
+      return describeRelation(facts);
+  }
+}
+
+/** What a request says of a related relation. */
+function describeRelation(facts: FactsOf<'order-by-many' | 'unselected-relation' | 'repeated-relation'>): string {
+  switch (facts.kind) {
+    case 'order-by-many':
+      return `a row of ${facts.outer} can have several rows of ${facts.relation}, which give no order.`;
+    case 'repeated-relation':
+      return `two related tables have the name "${shorten(facts.name)}"; give each an alias, as in one:${shorten(facts.name)}(*).`;
+    case 'unselected-relation':
+      return describeUnselected(facts);
   }
 }
 

@@ -86,7 +86,11 @@ describe('domains have the properties of their base type and their own name', ()
   });
 
   test('over a composite', async () => {
-    const place = await hidden('place', { ...(await pick(point())), baseOid: await oid('hidden.point') });
+    const place = await hidden('place', {
+      ...(await pick(point())),
+      baseOid: await oid('hidden.point'),
+      rowType: '"hidden"."point"',
+    });
     expect(await parameterType('place')).toStrictEqual(place);
     expect((await routine('take')).result).toStrictEqual({
       kind: 'composite',
@@ -110,7 +114,11 @@ async function pick(facts: Promise<TypeFacts>): Promise<Pick<TypeFacts, 'kind' |
 describe('structure', () => {
   test('composites nest', async () => {
     const mood = await hidden('mood', { kind: 'enum', labels: ['sad', 'it\'s, "ok"', 'fine', 'happy'] });
-    const place = await hidden('place', { ...(await pick(point())), baseOid: await oid('hidden.point') });
+    const place = await hidden('place', {
+      ...(await pick(point())),
+      baseOid: await oid('hidden.point'),
+      rowType: '"hidden"."point"',
+    });
     const line = await hidden('line', {
       kind: 'composite',
       json: 'converted',

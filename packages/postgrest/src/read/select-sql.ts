@@ -43,8 +43,8 @@ const rowJson = 'pg_catalog.row_to_json("page".*)';
 
 function rowText(format: RowFormat, names: readonly string[]): string {
   if (format === 'csv') return csvLine;
-  if (names.length === 0) return "'{}'::pg_catalog.text";
-  return `${format === 'strippedJson' ? `pg_catalog.json_strip_nulls(${rowJson})` : rowJson}::pg_catalog.text`;
+  if (names.length === 0) return "'{}'::pg_catalog.json";
+  return format === 'strippedJson' ? `pg_catalog.json_strip_nulls(${rowJson})` : rowJson;
 }
 
 /**

@@ -3,7 +3,7 @@ import { groupBy } from '@pgway/core/internal';
 import { functionOf } from '../rpc/function-target.ts';
 import type { AllowedResource } from './allowed-resource.ts';
 import { functionPath } from './function-paths.ts';
-import { sharedParameters, summaryOf, type SwaggerObject } from './swagger.ts';
+import { loginScheme, needsLogin, sharedParameters, summaryOf, type SwaggerObject } from './swagger.ts';
 import { allowedTable, definitionOf, tableParameters, tablePath } from './table-paths.ts';
 
 interface DocumentParts {
@@ -12,11 +12,13 @@ interface DocumentParts {
   readonly comment: string | null;
   /** The path of the tables. */
   readonly path: string;
+  /** The URL in front of the path; null: clients use the host that they have the document from. */
+  readonly serverUrl: string | null;
   readonly resources: readonly AllowedResource[];
 }
 
-/** Returns the document. It has no host: clients use the one that they have it from. */
-export function openApi2Document({ schema, comment, path, resources }: DocumentParts): SwaggerObject {
+/** Returns the document. Without `serverUrl`, it has no host. */
+export function openApi2Document({ schema, comment, path, serverUrl, resources }: DocumentParts): SwaggerObject {
   const tables = resources.flatMap((resource) => allowedTable(resource) ?? []);
   const functions = resources.filter(({ endpoints }) => functionOf(endpoints[0]!) !== undefined);
   const byName = groupBy(functions, ({ endpoints }) => endpoints[0]!.name);
@@ -32,7 +34,8 @@ export function openApi2Document({ schema, comment, path, resources }: DocumentP
       version: '1.0.0',
     },
     externalDocs: { description: 'PostgREST Documentation', url: 'https://postgrest.org/en/v16/references/api.html' },
-    basePath: path === '' ? '/' : path,
+    ...serverOf(serverUrl, path),
+    ...securityOf(resources),
     consumes: mediaTypes,
     produces: mediaTypes,
     paths: Object.fromEntries([
@@ -43,6 +46,34 @@ export function openApi2Document({ schema, comment, path, resources }: DocumentP
     ]),
     definitions: Object.fromEntries(tables.map((table) => [table.target.name, definitionOf(table, visible)])),
     parameters: { ...sharedParameters, ...Object.fromEntries(tables.flatMap(tableParameters)) },
+  };
+}
+
+/** The port of a proxy is part of the host, also where it is that of the scheme. */
+function serverOf(serverUrl: string | null, path: string): SwaggerObject {
+  if (serverUrl === null) return { basePath: path === '' ? '/' : path };
+  const { protocol, hostname, port, pathname } = new URL(serverUrl);
+  const scheme = protocol.slice(0, -1);
+  const base = `${pathname.replace(/\/+$/, '')}${path}`;
+  return {
+    schemes: [scheme],
+    host: `${hostname}:${port === '' ? (scheme === 'https' ? 443 : 80) : port}`,
+    basePath: base === '' ? '/' : base,
+  };
+}
+
+/** The scheme of operations that need a login, if there are some. */
+function securityOf(resources: readonly AllowedResource[]): SwaggerObject {
+  if (!resources.some(({ endpoints }) => endpoints.some(needsLogin))) return {};
+  return {
+    securityDefinitions: {
+      [loginScheme]: {
+        description: 'Add the token prepending "Bearer " (without quotes) to it',
+        in: 'header',
+        name: 'Authorization',
+        type: 'apiKey',
+      },
+    },
   };
 }
 

@@ -1,6 +1,13 @@
 /** The paths of functions. */
 import type { Endpoint, EndpointParameter } from '@pgway/core';
-import { parameterRef, summaryOf, type SwaggerObject, textSchema, valueSchema } from './swagger.ts';
+import {
+  parameterRef,
+  securityRequirement,
+  summaryOf,
+  type SwaggerObject,
+  textSchema,
+  valueSchema,
+} from './swagger.ts';
 
 const produces: readonly string[] = [
   'application/json',
@@ -15,11 +22,13 @@ export function functionPath(endpoints: readonly Endpoint[]): readonly [path: st
   return [`/rpc/${encodeURIComponent(name)}`, Object.fromEntries(item)];
 }
 
-function operation({ method, name, description, parameters }: Endpoint): SwaggerObject {
+function operation(endpoint: Endpoint): SwaggerObject {
+  const { method, name, description, parameters } = endpoint;
   const given = parameters.filter(isGiven);
   return {
     tags: [`(rpc) ${name}`],
     ...summaryOf(description),
+    ...securityRequirement(endpoint),
     produces,
     parameters:
       method === 'GET'

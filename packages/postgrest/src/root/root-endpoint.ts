@@ -8,6 +8,9 @@ import { toTransactionOptions } from '../transaction-options.ts';
 /** The document with the endpoints that it may describe, in the order of their schemas. */
 interface Root {
   readonly options: PostgrestTable;
+  /** Whether the document has only what the caller may do. */
+  readonly followsPrivileges: boolean;
+  readonly serverUrl: string | null;
   resources: readonly Endpoint[];
   /** Those that requests may name. */
   schemas: ReadonlySet<string>;
@@ -26,15 +29,16 @@ export function isRoot({ parameters }: Endpoint): boolean {
 }
 
 /**
- * Returns the endpoint of the document; none without endpoints that it can describe. Its callers must be signed in if they must be for each of
+ * Returns the endpoint of the document; none without endpoints that it can describe, or where it is disabled. Its callers must be signed in if they must be for each of
  * the others, and its limits and settings are those of the first endpoint with the weakest authorization.
  * @param endpoints those of the dialect, in the order of their schemas
  */
 export function createRoot(endpoints: readonly Endpoint[], resolved: ResolvedPostgrestOptions): readonly Endpoint[] {
+  if (resolved.openApiMode === 'disabled') return [];
   const described = endpoints.filter(isDescribed);
   const base = described.find(({ authorization }) => !authorization.required) ?? described[0];
   if (base === undefined) return [];
-  const { path, allowAggregates, limits } = resolved;
+  const { path, allowAggregates, limits, serverUrl } = resolved;
   const parameters: Endpoint['parameters'] = Object.freeze([]);
   const options: PostgrestTable = {
     path,
@@ -45,7 +49,14 @@ export function createRoot(endpoints: readonly Endpoint[], resolved: ResolvedPos
     conflictActions: [],
     maxRows: limits.maxLimit,
   };
-  roots.set(parameters, { options, resources: [], schemas: new Set(), documents: new Map() });
+  roots.set(parameters, {
+    options,
+    followsPrivileges: resolved.openApiMode === 'follow-privileges',
+    serverUrl,
+    resources: [],
+    schemas: new Set(),
+    documents: new Map(),
+  });
   return [toRoot(base, { schema: described[0]!.schema, path: path === '' ? '/' : path, parameters })];
 }
 
@@ -123,8 +134,8 @@ export function cachedDocument(root: Endpoint, facts: readonly string[], make: (
   return document;
 }
 
-export function resourcesOf(root: Endpoint): readonly Endpoint[] {
-  return roots.get(root.parameters)!.resources;
+export function rootOf(root: Endpoint): Pick<Root, 'resources' | 'followsPrivileges' | 'serverUrl'> {
+  return roots.get(root.parameters)!;
 }
 
 /** Returns the target of a request for the document of a schema. An unknown schema leaves the first one, and the request is refused. */

@@ -10,12 +10,12 @@ import { preferenceApplied } from '../preferences.ts';
 import { representation } from '../write-response.ts';
 import type { AllowedResource, Privileges } from './allowed-resource.ts';
 import { openApi2Document } from './document.ts';
-import { privilegesSql } from './privileges.sql.ts';
-import { cachedDocument, resourcesOf, rootTarget } from './root-endpoint.ts';
+import { allColumnsSql, privilegesSql } from './privileges.sql.ts';
+import { cachedDocument, rootOf, rootTarget } from './root-endpoint.ts';
 
 /**
  * GET and HEAD: describes the tables and functions of a schema that the caller may use, by the authorization of their endpoints and the
- * privileges of the role of the request.
+ * privileges of the role of the request, or all of them.
  * @throws Problem PGRST106, PGRST107
  */
 export function buildRoot(input: QueryInput): Query {
@@ -27,18 +27,20 @@ export function buildRoot(input: QueryInput): Query {
     own: documentType(input.request.header('accept')),
     rowType: null,
   });
-  const allowed = resourcesOf(endpoint).filter((other) => other.schema === schema && context.mayCall(other));
+  const { resources: all, followsPrivileges, serverUrl } = rootOf(endpoint);
+  const allowed = all.filter((other) => other.schema === schema && (!followsPrivileges || context.mayCall(other)));
   const resources = groupResources(allowed);
   return {
-    ...privilegesOf(resources, schema).finish('document'),
+    ...privilegesOf(resources, schema, followsPrivileges).finish('document'),
     ...beginTransaction(request),
     rowResponse: {
       rollsBack: rollsBack(request),
       respond: ([privileges = null, comment = null]) => {
         const make = (): string => {
           const placed = JSON.parse(privileges ?? '[]') as readonly PlacedPrivileges[];
+          const { path } = target.options;
           return JSON.stringify(
-            openApi2Document({ schema, comment, path: target.options.path, resources: usable(resources, placed) }),
+            openApi2Document({ schema, comment, path, serverUrl, resources: usable(resources, placed) }),
           );
         };
         const ids = allowed.map(({ id }) => id);
@@ -73,7 +75,11 @@ function groupResources(endpoints: readonly Endpoint[]): readonly (readonly Endp
 
 const source = { name: 'resources', key: 'resources', type: { sql: '"pg_catalog"."text"', display: 'text' } };
 
-function privilegesOf(resources: readonly (readonly Endpoint[])[], schema: string): SqlText {
+function privilegesOf(
+  resources: readonly (readonly Endpoint[])[],
+  schema: string,
+  followsPrivileges: boolean,
+): SqlText {
   const wanted = resources.map(([first], place) => ({
     place,
     schema: first!.schema,
@@ -81,7 +87,7 @@ function privilegesOf(resources: readonly (readonly Endpoint[])[], schema: strin
     types: functionOf(first!) === undefined ? null : first!.parameters.map(({ type }) => type.sql),
   }));
   return new SqlText()
-    .addLazily(() => privilegesSql, 'privileges')
+    .addLazily(() => (followsPrivileges ? privilegesSql : allColumnsSql), followsPrivileges ? 'privileges' : 'columns')
     .addValue(JSON.stringify(wanted), source)
     .addValue(schema, source);
 }

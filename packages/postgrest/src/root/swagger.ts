@@ -1,5 +1,5 @@
 /** Parts of OpenAPI 2 documents. */
-import type { NamedType, TypeFacts } from '@pgway/core';
+import type { Endpoint, NamedType, TypeFacts } from '@pgway/core';
 
 export type SwaggerObject = Readonly<Record<string, unknown>>;
 
@@ -87,6 +87,18 @@ export function summaryOf(comment: string): SwaggerObject {
   const [summary = '', ...lines] = comment.trim().split(/\r?\n/);
   const description = lines.join('\n').trim();
   return { ...(summary === '' ? {} : { summary }), ...(description === '' ? {} : { description }) };
+}
+
+/** The name that PostgREST gives the security scheme. */
+export const loginScheme = 'JWT';
+
+export function needsLogin({ authorization }: Endpoint): boolean {
+  return authorization.required;
+}
+
+/** Returns the requirement of an operation whose endpoint needs a login. */
+export function securityRequirement(endpoint: Endpoint): SwaggerObject {
+  return needsLogin(endpoint) ? { security: [{ [loginScheme]: [] }] } : {};
 }
 
 export function parameterRef(name: string): SwaggerObject {

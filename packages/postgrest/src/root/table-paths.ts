@@ -5,7 +5,15 @@ import { keyFactsOf } from '../key-facts.ts';
 import { functionOf } from '../rpc/function-target.ts';
 import { type Target, targetOf } from '../target.ts';
 import type { AllowedResource } from './allowed-resource.ts';
-import { defaultOf, definitionRef, parameterRef, summaryOf, type SwaggerObject, valueSchema } from './swagger.ts';
+import {
+  defaultOf,
+  definitionRef,
+  parameterRef,
+  securityRequirement,
+  summaryOf,
+  type SwaggerObject,
+  valueSchema,
+} from './swagger.ts';
 
 /** A table with what its caller may do. */
 export interface AllowedTable {
@@ -54,7 +62,7 @@ export function allowedTable({ endpoints, privileges }: AllowedResource): Allowe
 export function tablePath(table: AllowedTable): readonly [path: string, item: SwaggerObject] {
   const { target, methods } = table;
   const { name, endpoint } = target;
-  const common = { tags: [name], ...summaryOf(endpoint.description) };
+  const common = { tags: [name], ...summaryOf(endpoint.description), ...securityRequirement(endpoint) };
   const filters = table.filters.map((column) => filterName(name, column));
   const body = bodyName(name);
   const rows = { type: 'array', items: definitionRef(name) };

@@ -27,6 +27,8 @@ export interface FunctionTarget extends Target {
   readonly rowType: string | null;
   /** Whether the value is bytes. */
   readonly isBytes: boolean;
+  /** Whether the values are rows without declared columns. */
+  readonly isRecord: boolean;
 }
 
 /** A function with the type of its value, or of the first column of its rows. */
@@ -45,6 +47,7 @@ export function keepFunction(endpoint: Endpoint, routine: Routine, resolved: Res
   const { path, allowAggregates, planEnabled, limits } = resolved;
   const { name, result } = routine;
   const kind = resultKind(name, result);
+  const value = result.columns[0]?.type ?? null;
   const options: PostgrestTable = {
     path,
     transaction: toTransactionOptions(resolved),
@@ -65,20 +68,34 @@ export function keepFunction(endpoint: Endpoint, routine: Routine, resolved: Res
     allowUnfilteredDelete: false,
     result: kind,
     isOne: routine.returnsOneRow === true,
-    rowType: hasColumns ? (result.type?.sql ?? null) : null,
-    media: kind === 'value' ? mediaTypeOf(result.columns[0]!.type.sql) : null,
-    isBytes: kind === 'value' && result.columns[0]!.type.builtin === 'bytea',
+    rowType: hasColumns ? rowTypeOf(result) : null,
+    ...valueForm(kind === 'value' ? value : null),
+    isRecord: result.kind === 'record',
   };
   functions.set(endpoint.parameters, {
     target,
-    valueType: result.columns[0]?.type ?? null,
+    valueType: value,
     rowFunction: toRowFunction(endpoint, routine),
   });
+}
+
+/** Returns the quoted and qualified type of rows, which is that under a domain; null for columns of parameters. */
+function rowTypeOf({ type }: RoutineResult): string | null {
+  return type?.rowType ?? type?.sql ?? null;
+}
+
+/** @param type null: it is no single value, or a record */
+function valueForm(type: TypeFacts | null): Pick<FunctionTarget, 'media' | 'isBytes'> {
+  return type === null
+    ? { media: null, isBytes: false }
+    : { media: mediaTypeOf(type.sql), isBytes: type.builtin === 'bytea' };
 }
 
 /** A single output parameter is a column, as in PostgREST, unless it has the name of the function. */
 function resultKind(name: string, { kind, set, columns, display }: RoutineResult): FunctionResult {
   if (kind === 'void') return 'nothing';
+  // The columns of a record are unknown before the call: it is a value.
+  if (kind === 'record') return set ? 'values' : 'value';
   const hasOutputParameter = display.startsWith('TABLE(') || columns[0]?.name !== name;
   if (kind === 'scalar' && !hasOutputParameter) return set ? 'values' : 'value';
   return set ? 'rows' : 'row';

@@ -25,11 +25,10 @@ export function createRpcEndpoints(
   });
 }
 
-/** Functions whose endpoint needs more than arguments, or whose columns are unknown before the call, are left out. */
-function isOffered({ kind, table, dialect, upload, loginOrLogout, idempotency, result }: Endpoint): boolean {
+/** Functions whose endpoint needs more than arguments are left out. */
+function isOffered({ kind, table, dialect, upload, loginOrLogout, idempotency }: Endpoint): boolean {
   if (kind !== 'function' || table !== null || dialect !== undefined) return false;
-  if (upload !== null || loginOrLogout !== null || idempotency !== undefined) return false;
-  return result.kind !== 'record' && result.kind !== 'records';
+  return upload === null && loginOrLogout === null && idempotency === undefined;
 }
 
 /** The arguments of a function that only reads, and whose comment asks for POST all the same, do not belong into URLs. */

@@ -198,7 +198,10 @@ function valuesQuery(
   return bodyQuery({
     request,
     target,
-    prefix: sql`${text(sourceAlias)} as (select "f"."value" from ${call} as "f" ("value")), `,
+    // FROM needs the columns of records.
+    prefix: target.isRecord
+      ? sql`${text(sourceAlias)} as (select ${call} as "value"), `
+      : sql`${text(sourceAlias)} as (select "f"."value" from ${call} as "f" ("value")), `,
     statement: sql`select coalesce(pg_catalog.json_agg("page"."value"), '[]')::pg_catalog.text as "body", pg_catalog.count(*) as "count", ${total} as "total" from (${rows}) "page"`,
     columns: '"result"."body", "result"."count", "result"."total"',
     respond: ([body = null, count = null, all = null]) => {

@@ -61,6 +61,11 @@ export const generalOptions: OptionGroup<GeneralOptions> = optionGroup<GeneralOp
       false,
       'Whether every response has an `X-Request-Id`: that of the request if it is at most 128 characters of visible ASCII, else a new one. Log lines have it as `requestId`.',
     ),
+    serverTiming: option(
+      boolean,
+      false,
+      'Whether responses have the header `Server-Timing` with the milliseconds of their phases: `jwt`, `parse`, `plan`, `transaction` and `response`. The times can tell a client about rows that it may not see.',
+    ),
     postgreSqlErrorCodeToHttpStatusCodeMapping: option(
       recordOf(integer({ min: 200, max: 599 }), sqlstateFault),
       {},

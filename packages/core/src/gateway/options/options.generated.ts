@@ -433,6 +433,11 @@ export interface GeneralOptions {
    * else a new one. Log lines have it as `requestId`. Default false.
    */
   readonly requestIdHeader: boolean;
+  /**
+   * Whether responses have the header `Server-Timing` with the milliseconds of their phases: `jwt`, `parse`, `plan`,
+   * `transaction` and `response`. The times can tell a client about rows that it may not see. Default false.
+   */
+  readonly serverTiming: boolean;
   /** HTTP status by SQLSTATE or two-character class; extends and overrides the built-in table. */
   readonly postgreSqlErrorCodeToHttpStatusCodeMapping: Readonly<Record<string, number>>;
   /** Whether a key that is not a parameter of the endpoint is answered 400 or ignored. Default `reject`. */

@@ -16,6 +16,7 @@ import type { Caller } from '../../ports/ports.ts';
 import type { ExecutableCall } from '../build-query.ts';
 import type { CompiledEndpoint } from '../compiled-endpoint.ts';
 import { runStages } from '../handle.ts';
+import { noTimer } from '../server-timing.ts';
 import { ResponseIsStored } from '../idempotency/authorize-repeated.ts';
 import type { RequestPipeline } from '../pipeline.ts';
 import type { LimitedRequest } from '../rate-limit/limited-request.ts';
@@ -80,7 +81,11 @@ export class RunningItem {
       this.#wake();
       return transaction.enqueue(call, index);
     });
-    const attempt = await runStages(request, { ...pipeline, database }, route, { limited, earlierInput: null });
+    const attempt = await runStages(request, { ...pipeline, database }, route, {
+      limited,
+      earlierInput: null,
+      timer: noTimer,
+    });
     if ('error' in attempt) {
       const { error, caller, call } = attempt;
       if (error instanceof ResponseIsStored) return { kind: 'finished', result: storedResult, caller, call };

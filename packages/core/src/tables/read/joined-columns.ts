@@ -1,7 +1,7 @@
 import { type Operand, writeOperand } from '../parts/condition.ts';
 import { quoteIdentifier } from '../../catalog/quote.ts';
 import { sql, type SqlText, text } from '../parts/sql-text.ts';
-import { syntaxFault } from './read-fault.ts';
+import { ReadFault, syntaxFault } from './read-fault.ts';
 import type { ValueForm } from './column-sql.ts';
 import { type Field, isSameField, type SelectedRelation, type SelectItem } from './query.ts';
 
@@ -29,7 +29,7 @@ export interface JoinedColumn {
 }
 
 /** Where a column comes from. */
-export type ColumnOrigin = Partial<Pick<JoinedColumn, 'field' | 'relation' | 'form'>>;
+export type ColumnOrigin = Partial<Pick<JoinedColumn, 'field' | 'relation' | 'form' | 'isAggregate'>>;
 
 /**
  * Returns the position of a selected column; null for one that is not selected.
@@ -84,4 +84,9 @@ export function findRelation(items: readonly SelectItem[], name: string): Select
 export function requireDistinct(names: readonly string[], { name: relation }: SelectedRelation): void {
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) throw syntaxFault('select', `"${repeated}" appears twice in ...${relation}`);
+}
+
+/** @throws ReadFault for a name that another relation of the level has */
+export function requireNewName({ related }: Joined, { alias: name, position }: SelectedRelation): void {
+  if (related.has(name)) throw new ReadFault({ kind: 'repeated-relation', parameter: 'select', position, name });
 }

@@ -56,6 +56,8 @@ export type ReadFaultFacts =
   | (Place & { readonly kind: 'order-by-many'; readonly outer: string; readonly relation: string })
   /** A condition, order or page of a relation that is not selected, or selected by an alias only. */
   | (Place & { readonly kind: 'unselected-relation'; readonly relation: string; readonly alias: string | null })
+  /** Two related relations of one level with one name. */
+  | (Place & { readonly kind: 'repeated-relation'; readonly name: string })
   /** A cast to a type that requests cannot cast to. */
   | (Place & { readonly kind: 'unknown-type'; readonly type: string; readonly types: readonly string[] })
   | (Place & { readonly kind: 'negative-limit' });

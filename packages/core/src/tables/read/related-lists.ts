@@ -17,7 +17,7 @@ const listFaultNumber = new RegExp(`${listFault}(\\d+)`);
  * @param size the bytes of the value in SQL
  */
 export function withinListLimit(value: string, size: string): string {
-  return `case when ${size} operator(pg_catalog.>) ${maxBodyBytes} then ${fault(size)}::pg_catalog.text::pg_catalog.json else ${value} end`;
+  return `case when ${size} operator(pg_catalog.>) ${maxBodyBytes} then pg_catalog.to_json(${fault(size)}) else ${value} end`;
 }
 
 /** Returns what raises the error: a text that is not a number. */
@@ -30,9 +30,9 @@ export function listSize(message: string): string | null {
   return listFaultNumber.exec(message)?.[1] ?? null;
 }
 
-/** Returns the bytes of a JSON value in SQL. */
+/** Returns the bytes of a JSON value in SQL, with those of its header: its length as text would need a copy of the value. */
 export function bytesOf(value: string): string {
-  return `pg_catalog.octet_length(${value}::pg_catalog.text)`;
+  return `pg_catalog.pg_column_size(${value})`;
 }
 
 /**

@@ -36,7 +36,7 @@ export function toRowFunction(
     return { ...own, column: toTableColumn({ name, type: result.columns[0]!.type }), target: null, isOne: true };
   }
   if (result.kind !== 'composite' || result.type === undefined) return null;
-  return { ...own, column: null, target: result.type.sql, isOne: !result.set || returnsOneRow };
+  return { ...own, column: null, target: result.type.rowType ?? result.type.sql, isOne: !result.set || returnsOneRow };
 }
 
 interface OuterRow {

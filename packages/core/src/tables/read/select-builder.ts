@@ -24,6 +24,7 @@ import {
   markerOf,
   positionOf,
   requireDistinct,
+  requireNewName,
   writeColumns,
 } from './joined-columns.ts';
 import { type Aliased, conditionsOf, orderedField } from './filter-sql.ts';
@@ -191,15 +192,7 @@ export class SelectBuilder {
   }
 
   #addAggregate(joined: Joined, name: string, column: SqlText): void {
-    this.#countColumn();
-    joined.columns.push({
-      name,
-      column: { sql: column },
-      isAggregate: true,
-      form: 'json',
-      field: null,
-      relation: null,
-    });
+    this.#addColumn(joined, name, { sql: column }, { isAggregate: true });
   }
 
   #countColumn(): void {
@@ -211,6 +204,7 @@ export class SelectBuilder {
     const name = item.alias;
     const innerPath = path === '' ? name : `${path}.${name}`;
     if (item.spread) return this.#spread(joined, outer, { item, relationship, path: innerPath });
+    requireNewName(joined, item);
     const { rows, names, givesObject } = this.#relatedRows(outer, relationship, item, innerPath);
     const alias = quoteIdentifier(`e${++this.#aliases}`);
     const row = names.length === 0 ? emptyRowJson : rowJson;
