@@ -99,7 +99,8 @@ async function runInitdb(options: ClusterOptions, cluster: string, passwordFile:
   );
 }
 
-async function readPassword({ root, passwordFile }: DataDirectory): Promise<string> {
+/** Reads the superuser's password. @throws PostgresServerError */
+export async function readPassword({ root, passwordFile }: DataDirectory): Promise<string> {
   const remedy = 'restore the file from a backup, or choose another data directory';
   const { mode, uid } = await lstat(passwordFile).catch((error: unknown) => {
     if (errorCode(error) !== 'ENOENT') throw error;

@@ -40,6 +40,10 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
       `"${root}" is the data directory of another PostgreSQL server; choose another data directory, or connect to that server instead`,
     );
   }
+  return directoryPaths(root);
+}
+
+export function directoryPaths(root: string): DataDirectory {
   return Object.freeze({
     root,
     cluster: join(root, 'cluster'),

@@ -150,6 +150,8 @@ export async function shutDownWithPgCtl(binaries: Binaries, directory: DataDirec
 export interface PostmasterPid {
   readonly pid: number;
   readonly ready: boolean;
+  /** Undefined until the server listens. */
+  readonly port: number | undefined;
 }
 
 /** Reads `postmaster.pid`; undefined when it is missing or has no process id yet. */
@@ -157,8 +159,9 @@ export async function readPostmasterPid(cluster: string): Promise<PostmasterPid 
   try {
     const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n');
     const pid = Number(lines[0]);
-    // The id is negative in single-user mode. The eighth line is "starting", "ready" or "stopping".
-    return Number.isInteger(pid) && pid > 0 ? { pid, ready: lines[7]?.trim() === 'ready' } : undefined;
+    // The id is negative in single-user mode. The fourth line is the port, the eighth one "starting", "ready" or "stopping".
+    if (!Number.isInteger(pid) || pid <= 0) return undefined;
+    return { pid, ready: lines[7]?.trim() === 'ready', port: Number(lines[3]) || undefined };
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;

@@ -1,32 +1,49 @@
 /** The PostgreSQL that the server starts when no database is configured. Its package is an optional dependency. */
-import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
 import type * as EmbeddedPackage from '@pgway/embedded';
 import type { PostgresServer, PostgresServerOptions } from '@pgway/embedded';
 import { importEmbeddedPackage } from './embedded-package.ts';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 
-export interface EmbeddedPostgresOptions extends Pick<PostgresServerOptions, 'dataDirectory' | 'onProgress'> {
+export interface EmbeddedPostgresOptions extends Pick<PostgresServerOptions, 'onProgress'> {
+  /** The configured folder; null for the default. */
+  readonly dataDirectory: string | null;
+  readonly workingDirectory: string;
+  /** Whether to connect to the server that another process runs on the folder. Otherwise that is an error. */
+  readonly joins: boolean;
   /** Called once when the server exits without having been stopped. */
   readonly onUnexpectedExit: (error: EmbeddedPostgresError) => void;
 }
 
+export interface EmbeddedPostgres extends Pick<PostgresServer, 'connectionString' | 'stop'> {
+  /** Absolute. */
+  readonly dataDirectory: string;
+  /** Whether another process has started the server, and stops it. */
+  readonly isJoined: boolean;
+}
+
 /**
- * Starts the embedded PostgreSQL.
+ * Starts the embedded PostgreSQL, or connects to the running one.
  * @param load imports `@pgway/embedded`; a test passes one that rejects
  * @throws EmbeddedPostgresError
  */
 export async function startEmbeddedPostgres(
-  options: EmbeddedPostgresOptions,
+  { dataDirectory: configured, workingDirectory, joins, ...options }: EmbeddedPostgresOptions,
   load: () => Promise<typeof EmbeddedPackage> = importEmbeddedPackage,
-): Promise<PostgresServer> {
-  const { startPostgres, PostgresServerError } = await load().catch((error: unknown) => {
-    throw isNotInstalled(error) ? notInstalled(error) : error;
-  });
+): Promise<EmbeddedPostgres> {
+  const { startPostgres, findRunningPostgres, resolveDataDirectory, PostgresServerError } = await load().catch(
+    (error: unknown) => {
+      throw isNotInstalled(error) ? notInstalled(error) : error;
+    },
+  );
   try {
+    const dataDirectory = await resolveDataDirectory(configured, workingDirectory);
+    const running = joins ? await findRunningPostgres(dataDirectory) : null;
+    if (running !== null) {
+      return { connectionString: running, dataDirectory, isJoined: true, stop: () => Promise.resolve() };
+    }
     const onUnexpectedExit = (error: Error): void => options.onUnexpectedExit(withOptionName(error));
-    return await startPostgres({ ...options, onUnexpectedExit });
+    const server = await startPostgres({ ...options, dataDirectory, onUnexpectedExit });
+    return { ...server, dataDirectory, isJoined: false };
   } catch (error) {
     throw error instanceof PostgresServerError ? withOptionName(error) : error;
   }
@@ -57,24 +74,4 @@ function withOptionName(error: Error): EmbeddedPostgresError {
     'choose another one with --embedded.dataDirectory=…',
   );
   return new EmbeddedPostgresError(message, { cause: error });
-}
-
-/**
- * Returns the absolute path of the configured folder, or of `.pgway/postgres` in the working directory. For root, PostgreSQL runs
- * as another user; if that user has no access to the working directory, as in `/root`, the path is a folder in `/var/lib/pgway`.
- */
-export async function resolveDataDirectory(configured: string | null, workingDirectory: string): Promise<string> {
-  if (configured !== null) return resolve(workingDirectory, configured);
-  if (process.geteuid?.() !== 0 || (await isOpenToOthers(workingDirectory))) {
-    return join(workingDirectory, '.pgway', 'postgres');
-  }
-  const hash = createHash('sha256').update(workingDirectory).digest('hex').slice(0, 12);
-  return join('/var/lib/pgway', `${basename(workingDirectory) || 'root'}-${hash}`);
-}
-
-/** Whether every user has execute permission on the folder and all folders above it. */
-async function isOpenToOthers(folder: string): Promise<boolean> {
-  const { mode } = await stat(folder);
-  if ((mode & 0o001) === 0) return false;
-  return dirname(folder) === folder || isOpenToOthers(dirname(folder));
 }

@@ -5,8 +5,8 @@ import type { RealtimeStatistics } from '@pgway/realtime';
 import { authenticationOptions, hasScheme } from './authentication-options.ts';
 import { hasCors } from './config/schema/http.ts';
 import type { Configuration } from './config/schema.ts';
-import { resolveDataDirectory, startEmbeddedPostgres } from './embedded-postgres.ts';
-import { openExampleDatabase } from './example/example-database.ts';
+import { startEmbeddedPostgres } from './embedded-postgres.ts';
+import { openExampleDatabase, runningExampleDatabase } from './example/example-database.ts';
 import { hasExample } from './example/example-page.ts';
 import { type CommandOptions, gatewayOptions } from './gateway-options.ts';
 import type { WorkerCounts } from './health/checks.ts';
@@ -40,22 +40,25 @@ export interface DatabaseContext {
   readonly workingDirectory: string;
   /** Receives progress messages, one line each. */
   readonly progress: (line: string) => void;
+  /** Whether to use the embedded PostgreSQL that a server runs in this folder. Absent: that is an error. */
+  readonly joins?: boolean;
 }
 
-/** Returns the configured connection string, or starts the embedded PostgreSQL and returns its own. */
+/** Returns the configured connection string, or that of the embedded PostgreSQL, which is started unless it runs. */
 export async function startDatabase(
   lifecycle: Lifecycle,
   configuration: Configuration,
-  { workingDirectory, progress }: DatabaseContext,
+  { workingDirectory, progress, joins = false }: DatabaseContext,
 ): Promise<string> {
   if (configuration.connectionString !== null) return configuration.connectionString;
-  const dataDirectory = await resolveDataDirectory(configuration.embedded.dataDirectory, workingDirectory);
   const server = await lifecycle.start({
     name: 'the embedded PostgreSQL',
     startTimeoutMs: timeouts.startEmbedded,
     start: () =>
       startEmbeddedPostgres({
-        dataDirectory,
+        dataDirectory: configuration.embedded.dataDirectory,
+        workingDirectory,
+        joins,
         onProgress: progress,
         onUnexpectedExit: (error) => lifecycle.fail(error),
       }),
@@ -63,6 +66,8 @@ export async function startDatabase(
     stop: (embedded) => embedded.stop(),
   });
   if (!hasExample(configuration)) return server.connectionString;
+  const { dataDirectory, isJoined } = server;
+  if (isJoined) return runningExampleDatabase(server.connectionString, dataDirectory);
   const { connectionString, state, psql } = await openExampleDatabase(server.connectionString, dataDirectory);
   if (state === 'created') progress(`created the example database library in ${dataDirectory}`);
   if (state === 'changed') progress('applied the changes of api.sql to the example database library');

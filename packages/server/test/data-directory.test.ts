@@ -1,7 +1,7 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { resolveDataDirectory } from '../src/embedded-postgres.ts';
+import { resolveDataDirectory } from '../../embedded/src/data-directory-path.ts';
 import { folderWith } from './support/folder.ts';
 
 const isRoot = process.geteuid?.() === 0;

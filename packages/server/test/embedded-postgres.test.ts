@@ -5,7 +5,12 @@ import { EmbeddedPostgresError } from '../src/embedded-postgres-error.ts';
 import { startEmbeddedPostgres } from '../src/embedded-postgres.ts';
 import { errorMessage } from '../src/expected-error.ts';
 
-const options = { dataDirectory: '/nonexistent', onUnexpectedExit: () => undefined };
+const options = {
+  dataDirectory: '/nonexistent',
+  workingDirectory: '/',
+  joins: false,
+  onUnexpectedExit: () => undefined,
+};
 
 /** Rejects as Node does for a package that is not installed. */
 function importMissing(name: string): Promise<never> {

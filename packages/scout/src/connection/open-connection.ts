@@ -14,7 +14,8 @@ import { untilAborted } from '../process/interruption.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { type ConnectionName, serverText } from './connection-name.ts';
 import { offerSettingsFile, promptConnection, promptPassword } from './prompt-connection.ts';
-import { type ConnectionParts, connectionName, selectConnection } from './select-connection.ts';
+import { findConnection } from './find-connection.ts';
+import { type ConnectionParts, connectionName } from './select-connection.ts';
 import type { Settings } from './settings.ts';
 
 export interface ConnectionChoice {
@@ -77,7 +78,7 @@ function isLost(error: unknown): error is Error {
 }
 
 async function openConnection({ process, selected, parts, settings }: ConnectionChoice): Promise<Connection> {
-  const found = selectConnection(selected, settings, process.environment, parts);
+  const found = await findConnection({ selected, settings, parts, process });
   if (found !== null) return connect(found.settings, process);
   if (!process.isInteractive) {
     throw new UsageError('no database is named; pass --connection=postgres://user@host:5432/name, or set PGDATABASE');

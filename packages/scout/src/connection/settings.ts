@@ -17,6 +17,8 @@ export interface Settings {
   readonly connections: ReadonlyMap<string, NamedConnection>;
   /** The name of the connection that is used without `--connection`. */
   readonly defaultConnection: string | null;
+  /** `embedded.dataDirectory` of `pgway.json`; null for the default. */
+  readonly dataDirectory: string | null;
   /** Folders or programs that replace client tools of another version than the server. */
   readonly pgDumpFallback: string | null;
   readonly psqlFallback: string | null;
@@ -54,10 +56,16 @@ export async function readSettings(folder: string): Promise<Settings> {
     files: files.map(({ name }) => name),
     connections,
     defaultConnection: own.Connection ?? null,
+    dataDirectory: dataDirectoryOf(read[fileNames.indexOf(gatewayFile)] ?? {}),
     pgDumpFallback: own.PgDumpFallback ?? null,
     psqlFallback: own.PsqlFallback ?? null,
     adviseIgnore: reasonsOf(read[0]?.['AdviseIgnore']),
   };
+}
+
+function dataDirectoryOf({ embedded }: JsonObject): string | null {
+  const folder = isObject(embedded) ? embedded['dataDirectory'] : undefined;
+  return typeof folder === 'string' ? folder : null;
 }
 
 async function readJson(folder: string, name: string): Promise<JsonObject | null> {

@@ -10,7 +10,7 @@ import type { Environment } from '../process/process-context.ts';
 import { version } from '../command/version.ts';
 import { connectionUrl } from '../connection/connection-name.ts';
 import { selectedParts } from '../command/options.ts';
-import { selectConnection } from '../connection/select-connection.ts';
+import { findConnection } from '../connection/find-connection.ts';
 import type { Settings } from '../connection/settings.ts';
 import { printJson } from '../output/print-json.ts';
 import { packageFolder } from '../package-folder.ts';
@@ -60,7 +60,12 @@ async function connectionInfo(context: CommandContext, settings: Settings): Prom
   try {
     const { options, process } = context;
     const parts = selectedParts(options);
-    const selected = selectConnection(options.get('connection') ?? null, settings, process.environment, parts);
+    const selected = await findConnection({
+      selected: options.get('connection') ?? null,
+      settings,
+      parts,
+      process,
+    });
     if (selected === null) return none;
     const { origin } = selected;
     return await context.withConnection(async ({ client, name }) => {

@@ -25,7 +25,7 @@ export async function runGenerate({ task, lifecycle, loaded, reporter, process }
   for (const warning of loaded.warnings) reporter.warning(warning);
   const { workingDirectory } = process;
   const { progress } = reporter;
-  const connectionString = await startDatabase(lifecycle, configuration, { workingDirectory, progress });
+  const connectionString = await startDatabase(lifecycle, configuration, { workingDirectory, progress, joins: true });
   const print = (line: string): void => process.stdout.write(`${line}\n`);
   const context: GenerateContext = { configuration, connectionString, workingDirectory, print };
   const isWatch = task.flags.has('watch');

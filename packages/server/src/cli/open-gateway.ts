@@ -10,13 +10,14 @@ export interface OpenedGateway {
 
 /** Starts the database, if it is embedded, and the gateway. */
 export async function openGateway(
-  { lifecycle, loaded: { configuration }, reporter, process, worker }: CommandContext,
+  { task, lifecycle, loaded: { configuration }, reporter, process, worker }: CommandContext,
   options: CommandOptions & { readonly observer: Observer },
 ): Promise<OpenedGateway> {
   const { workingDirectory } = process;
   const { progress } = reporter;
   const connectionString =
-    worker?.connectionString ?? (await startDatabase(lifecycle, configuration, { workingDirectory, progress }));
+    worker?.connectionString ??
+    (await startDatabase(lifecycle, configuration, { workingDirectory, progress, joins: task.command !== 'serve' }));
   await openLogDatabases(lifecycle, reporter.outputs, connectionString);
   warnWithoutAuthentication(configuration, options.observer);
   return {

@@ -33,7 +33,11 @@ export async function runTests(context: CommandContext): Promise<number> {
     return 1;
   }
   const { workingDirectory } = process;
-  const connectionString = await startDatabase(lifecycle, configuration, { workingDirectory, progress: warn });
+  const connectionString = await startDatabase(lifecycle, configuration, {
+    workingDirectory,
+    progress: warn,
+    joins: true,
+  });
   const statementTimeout = (configuration.gateway.commandTimeout ?? defaultCommandTimeout) * 1_000;
   const { failed, coverage } = await runFiles(files, {
     gateway: await startTestGateway(context, connectionString),

@@ -51,6 +51,15 @@ export async function openExampleDatabase(
   return { connectionString: urlOf(name), state, psql: psqlCommand(connectionString, passwordFile) };
 }
 
+/**
+ * Returns the connection string of the example database of a running server, whose routines and password stay as they are.
+ * @param connectionString of a superuser, to any database of the server
+ */
+export async function runningExampleDatabase(connectionString: string, dataDirectory: string): Promise<string> {
+  const [password = ''] = (await readFile(passwordFilePath(dataDirectory), 'utf8')).trim().split(':').slice(-1);
+  return databaseUrl(connectionString, name, { user: owner, password });
+}
+
 async function createDatabase(client: Client, unfinishedUrl: string, folder: URL): Promise<void> {
   await client.query(`drop database if exists ${unfinishedName}`);
   await client.query(`create database ${unfinishedName} owner ${owner} encoding 'UTF8' template template0`);
@@ -87,9 +96,13 @@ async function setUpOwner(client: Client, password: string): Promise<void> {
   await client.query(`alter role ${owner} password '${password}'`);
 }
 
+function passwordFilePath(dataDirectory: string): string {
+  return join(dataDirectory, 'pgpass');
+}
+
 /** Writes a libpq password file; libpq ignores files that other users can read. */
 async function writePasswordFile(dataDirectory: string, password: string): Promise<string> {
-  const file = join(dataDirectory, 'pgpass');
+  const file = passwordFilePath(dataDirectory);
   const unfinished = `${file}.unfinished-${randomBytes(8).toString('hex')}`;
   await writeFile(unfinished, `*:*:*:${owner}:${password}\n`, { flag: 'wx', mode: 0o600 });
   await rename(unfinished, file);

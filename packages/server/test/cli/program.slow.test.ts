@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build, serverConnectionString } from '@pgway/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
@@ -8,6 +9,7 @@ import type { Program } from '../support/program.ts';
 
 beforeAll(build);
 
+const scout = fileURLToPath(new URL('../../../scout/dist/bin.js', import.meta.url));
 const program = [process.execPath, bin, '--port=0'];
 
 interface Ready {
@@ -64,6 +66,22 @@ describe('without a database, in an empty folder', () => {
 
     expect(await second.ended).toBe(1);
     expect(second.text.stderr).toMatch(/^pgway: .*\n$/);
+  });
+
+  test('commands use the database of a server that runs in the folder', async () => {
+    const folder = await folderWith({ 'pgway.json': '{ "openApi": { "filePath": "openapi.json" } }' });
+    const { url } = await ready(start(folder, program));
+    const run = async (...argv: readonly string[]): Promise<readonly [number | string, string, string]> => {
+      const { ended, text } = start(folder, [process.execPath, ...argv]);
+      return [await ended, text.stdout, text.stderr];
+    };
+
+    expect(await run(bin, 'generate')).toEqual([0, 'openapi.json  written\n', '']);
+    const [listed, endpoints] = await run(bin, 'endpoints', 'late-fee');
+    expect([listed, endpoints.split('\n', 1)[0]]).toEqual([0, 'GET /api/late-fee']);
+    expect(await run(bin, 'validate')).toEqual([0, expect.stringMatching(/^29 endpoints, 0 errors/), '']);
+    expect(await run(scout, '--list', 'domain')).toEqual([0, expect.stringContaining('DOMAIN public.isbn'), '']);
+    expect((await post(`${url}/api/members`, member)).status, 'the server keeps its password').toBe(200);
   });
 
   test('an interrupt during the start leaves no process running, and the next start succeeds', async () => {

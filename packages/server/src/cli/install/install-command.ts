@@ -38,7 +38,11 @@ export async function runInstall(context: CommandContext): Promise<number> {
   const { workingDirectory } = process;
   const { progress } = context.reporter;
   const { configuration } = context.loaded;
-  const connectionString = await startDatabase(context.lifecycle, configuration, { workingDirectory, progress });
+  const connectionString = await startDatabase(context.lifecycle, configuration, {
+    workingDirectory,
+    progress,
+    joins: true,
+  });
   const connection = { connectionString, applicationName: 'pgway install', pooler: configuration.gateway.pooler };
   const target = await readTarget(connection);
   const statements = await installation.readStatements(connection, isUninstall);
