@@ -95,6 +95,7 @@ export type {
   UploadStatus,
   UploadTransaction,
 } from './ports/upload-handler.ts';
+export type { ByteOutput, RowDocument, RowFormat } from './ports/row-format.ts';
 export type {
   EndpointUploadOptions,
   UploadOptionDefinition,

@@ -17,7 +17,10 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     endpoints: { modules: ['catalog', 'validation'], packages: [] },
     explanation: { modules: ['terminal', 'validation', 'endpoints'], packages: [] },
     ports: { modules: ['postgres', 'http', 'endpoints'], packages: ['node'] },
-    response: { modules: ['postgres', 'http', 'endpoints'], packages: ['node', 'negotiator'] },
+    response: {
+      modules: ['postgres', 'http', 'endpoints', 'ports'],
+      packages: ['node', 'content-disposition', 'negotiator'],
+    },
     auth: { modules: ['postgres', 'http', 'endpoints', 'ports'], packages: [] },
     events: { modules: ['http', 'endpoints', 'ports', 'auth'], packages: ['node'] },
     uploads: {
@@ -176,7 +179,10 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
 const packageFiles: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   ports: { node: ['ports/upload-handler.ts'] },
   postgres: { pg: ['postgres/session-opener.ts'] },
-  response: { negotiator: ['response/negotiate.ts'] },
+  response: {
+    negotiator: ['response/negotiate.ts'],
+    'content-disposition': ['response/content-disposition.ts'],
+  },
   'auth-schemes': {
     jose: [
       'auth-schemes/jwks.ts',

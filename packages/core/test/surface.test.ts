@@ -154,6 +154,7 @@ test('the codes of problems and their statuses', () => {
       "404 unknown-endpoint",
       "404 unknown-tenant",
       "405 method-not-allowed",
+      "406 unrepresentable-rows",
       "408 request-timeout",
       "408 upload-too-slow",
       "409 account-not-linkable",

@@ -1,5 +1,6 @@
 /** The options of the gateway from the sections of the configuration. */
 import { type CrudOptions, crudSource, type EndpointSource, type GatewayOptions, sqlFilesSource } from '@pgway/core';
+import { excelFormat } from '@pgway/excel';
 import { type PostgrestOptions, postgrestSource, type PostgrestSourceOptions } from '@pgway/postgrest';
 import { postgrestSourceOptions, serverUrlPattern } from '@pgway/postgrest/internal';
 import { redisBroadcast, redisCache } from '@pgway/redis';
@@ -53,6 +54,7 @@ export async function gatewayOptions(
     ...cacheOptions(configuration),
     rateLimits: rateLimitOptions(configuration),
     uploadOptions: await uploadOptions(configuration),
+    rowFormats: [excelFormat()],
     tenant: tenantOptions(configuration),
     authentication: authenticationOptions(configuration),
     connectionString,

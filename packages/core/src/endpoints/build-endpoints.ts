@@ -6,7 +6,7 @@ import { endpointPath } from './annotations/http.ts';
 import { idempotent } from './annotations/idempotent.ts';
 import { internal } from './annotations/internal.ts';
 import { largeNumbers } from './annotations/large-numbers.ts';
-import { reportTableFormat } from './annotations/table-format.ts';
+import { reportTableFormat, takesTables } from './annotations/table-format.ts';
 import { loginOrLogout } from './annotations/login.ts';
 import { mcp } from './annotations/mcp.ts';
 import { nested } from './annotations/nested.ts';
@@ -38,6 +38,7 @@ import { retryStrategy } from './annotations/retry-strategy.ts';
 import { findRetryFault } from './retries/find-retry-fault.ts';
 import { resolveRoute, resolveParameterSource, withBodyParameter } from './route.ts';
 import { mergeTableDiagnostics, reportEmptyUpdate, type RoutineDiagnostic } from './table-diagnostics.ts';
+import { describeFormats } from './row-formats.ts';
 import { resolveTable } from './table.ts';
 import { resolveUpload } from './upload.ts';
 import { resolveRules } from './validation/resolve-rules.ts';
@@ -183,7 +184,9 @@ function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, known:
   const endpoint = addMembers(builder, composed);
   reportOutsideDialect(builder);
   reportTableFormat(builder, endpoint);
-  return endpoint;
+  const { rowFormats } = builder.options;
+  if (rowFormats === null || !takesTables(endpoint)) return endpoint;
+  return Object.assign(endpoint, { documents: describeFormats(rowFormats) });
 }
 
 /** Resolves the members that depend on each other. */

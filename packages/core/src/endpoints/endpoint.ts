@@ -1,3 +1,4 @@
+import type { DocumentFormat, TableFormat } from './row-formats.ts';
 import type { CachePolicy } from './cache-policy.ts';
 import type { SessionEffects } from '../catalog/routine.ts';
 import type { PageLimits, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
@@ -384,7 +385,13 @@ export interface Endpoint {
   /** Whether JSON has `int8` and `numeric` as strings: always, or when a client requests it. Absent: as numbers. */
   readonly largeNumbers?: 'string' | 'negotiated';
   /** The format of rows where `Accept` has no preference; absent: JSON. */
-  readonly tableFormat?: 'html';
+  readonly tableFormat?: TableFormat;
+  /** The name of the file of a workbook, with `{name}` for values of parameters; absent: the name of the routine, table or file. */
+  readonly excelFileName?: string;
+  /** The name of the sheet of a workbook, as `excelFileName`. */
+  readonly excelSheet?: string;
+  /** The formats of rows that packages add, which clients may select; absent without them, or for other results. */
+  readonly documents?: readonly DocumentFormat[];
   /** Problems about parameters list these in the member `errors`, with this status (null: that of the problem). Absent: they do not. */
   readonly fieldErrors?: { readonly status: number | null };
   /** The CREATE statement of the routine; absent unless the gateway is configured to read it. */

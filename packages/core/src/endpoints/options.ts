@@ -1,6 +1,7 @@
 import { defaultsOf } from '../validation/option.ts';
 import { type EndpointAuthenticationOptions, endpointAuthenticationOptions } from './authentication-options.ts';
 import type { ParameterSource } from './endpoint.ts';
+import type { DocumentFormat } from './row-formats.ts';
 import { type EndpointFormOptions, endpointFormOptions } from './form-options.ts';
 import type { EndpointUploadOptions } from './upload-option.ts';
 
@@ -12,6 +13,8 @@ export interface EndpointOptions extends EndpointFormOptions {
   /** The upload handlers that comments can select. Null: uploads are disabled. */
   readonly uploads: EndpointUploadOptions | null;
   readonly rateLimits: EndpointRateLimitOptions;
+  /** The formats of rows that packages add. */
+  readonly rowFormats: readonly DocumentFormat[] | null;
 }
 
 /** The rate limits that comments can select. */
@@ -34,4 +37,5 @@ export const endpointDefaults: EndpointOptions = Object.freeze({
   authentication: defaultsOf(endpointAuthenticationOptions),
   uploads: null,
   rateLimits: { policies: {}, defaultPolicy: null },
+  rowFormats: null,
 });

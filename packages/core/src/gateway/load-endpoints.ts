@@ -35,6 +35,7 @@ import { needsReset, addSessionEffects } from '../endpoints/session-effects.ts';
 import { canUseReplica } from '../endpoints/replica-reads.ts';
 import { createRouter } from '../request/router.ts';
 import type { RateLimits } from './open-rate-limits.ts';
+import { RowNegotiation } from '../response/negotiate.ts';
 import type { Uploads } from './open-uploads.ts';
 import { StartError } from './start-error.ts';
 
@@ -297,6 +298,7 @@ async function compileEndpoints(
     ]),
   );
   const store = idempotencyStore(options.idempotency);
+  const negotiation = new RowNegotiation(options.rowFormats ?? []);
   const comments = indexComments(routines);
   return mapInSlices(endpoints, (endpoint) => {
     // An invalid scheme fails the load, not the first request.
@@ -306,6 +308,7 @@ async function compileEndpoints(
       // The routine of a named connection has its endpoint from the comment in the main database.
       catalogComment: endpoint.connection === null ? comments.get(endpoint.source)?.get(endpoint.id) : undefined,
       uploadHandlers: uploads.handlers,
+      negotiation,
       idempotencyStore: store,
       canUseReplica: canUseReplica(endpoint, options.readReplicas.consistency),
       limitsUsers: endpoint.rateLimit !== null && rateLimits.byName.get(endpoint.rateLimit)!.needsCaller,

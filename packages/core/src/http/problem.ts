@@ -42,6 +42,7 @@ export const problemTypes = {
   'missing-column': { status: 404, title: 'Required columns are missing' },
   'account-not-linked': { status: 404, title: 'The account is not linked to this user' },
   'method-not-allowed': { status: 405, title: 'The path does not support this method' },
+  'unrepresentable-rows': { status: 406, title: 'The requested format cannot contain these rows' },
   'request-timeout': { status: 408, title: 'The body did not arrive in time' },
   'upload-too-slow': { status: 408, title: 'The upload does not arrive fast enough' },
   'file-name-conflict': { status: 409, title: 'The file cannot be stored under this name' },

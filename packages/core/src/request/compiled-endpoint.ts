@@ -35,7 +35,8 @@ import { nextStatementName, StatementCache } from '../postgres/statement-cache.t
 import { type Format, isNegotiable, selectFormat, negotiableFormats, numberTextFormats } from '../response/format.ts';
 import { type HeaderWriter, createHeaderWriter } from '../response/response-headers.ts';
 import { negotiatesLargeNumbers } from '../endpoints/large-numbers.ts';
-import { negotiateNumbers, negotiateRowFormat, type RowFormat } from '../response/negotiate.ts';
+import { builtInNegotiation, type RowNegotiation } from '../response/negotiate.ts';
+import type { RowFormatName } from '../endpoints/row-formats.ts';
 
 /** The session effects of a call that only reads. */
 const noEffects: SessionEffects = Object.freeze({ alters: false, altersTransaction: false, mayBlock: false });
@@ -54,6 +55,7 @@ interface CompileOptions {
   readonly dialect: Dialect | null;
   readonly changesBuilder: ChangeStatementsBuilder | undefined;
   readonly uploadHandlers: ReadonlyMap<string, AvailableHandler>;
+  readonly negotiation: RowNegotiation;
   /** Whether the rate limit of the endpoint counts requests by their user. */
   readonly limitsUsers: boolean;
   readonly canUseReplica: boolean;
@@ -62,7 +64,17 @@ interface CompileOptions {
   readonly catalogComment: string | null | undefined;
 }
 
-const noHandlers: CompileOptions['uploadHandlers'] = new Map();
+const compileDefaults: CompileOptions = Object.freeze({
+  queryBuilder: null,
+  dialect: null,
+  changesBuilder: undefined,
+  uploadHandlers: new Map(),
+  negotiation: builtInNegotiation,
+  limitsUsers: false,
+  canUseReplica: false,
+  idempotencyStore: null,
+  catalogComment: undefined,
+});
 
 /**
  * An endpoint with its prepared statements and formats, made once for all of its requests. It has nothing of a database, so that
@@ -103,12 +115,13 @@ export class CompiledEndpoint {
   #idempotency: CompiledIdempotency | null = null;
   #default: Representation | null = null;
   /** Formats that a client can select with `Accept`; null until a client has done so, which few do. */
-  #negotiable: Readonly<Partial<Record<RowFormat, Representation>>> | null = null;
+  #negotiable: Readonly<Partial<Record<RowFormatName, Representation>>> | null = null;
+  readonly #negotiation: RowNegotiation;
   readonly #negotiatesNumbers: boolean;
   /** Null, except for raw responses whose texts between values or rows depend on the call. */
   readonly #rawTemplate: RawTemplate | null;
   /** Formats with large numbers as strings; null until a client has requested one. */
-  #numberTexts: Readonly<Partial<Record<RowFormat, Representation>>> | null = null;
+  #numberTexts: Readonly<Partial<Record<RowFormatName, Representation>>> | null = null;
   #columns: Statement['columns'];
   /** The endpoint with the columns of a statement that has others. */
   #shapes: WeakMap<Statement, CompiledEndpoint> | null = null;
@@ -117,24 +130,16 @@ export class CompiledEndpoint {
   /** The call with all parameters, which most requests use. */
   #completeCall: Statement | null = null;
 
-  constructor(
-    endpoint: Endpoint,
-    {
-      queryBuilder = null,
-      dialect = null,
-      changesBuilder,
-      uploadHandlers = noHandlers,
-      limitsUsers = false,
-      canUseReplica = false,
-      idempotencyStore = null,
-      catalogComment,
-    }: Partial<CompileOptions> = {},
-  ) {
+  constructor(endpoint: Endpoint, options: Partial<CompileOptions> = {}) {
+    const { queryBuilder, dialect, changesBuilder, uploadHandlers, idempotencyStore, negotiation, ...rest } = {
+      ...compileDefaults,
+      ...options,
+    };
     const { parameters } = endpoint;
     this.endpoint = endpoint;
-    this.#canUseReplica = canUseReplica;
+    this.#canUseReplica = rest.canUseReplica;
     this.#idempotencyStore = idempotencyStore;
-    this.#catalogComment = catalogComment;
+    this.#catalogComment = rest.catalogComment;
     this.#canTryPlans = canTryPlans(endpoint);
     this.#sessionEffects = endpoint.sessionEffects ?? noEffects;
     this.queryBuilder = queryBuilder;
@@ -142,12 +147,13 @@ export class CompiledEndpoint {
     this.changesBuilder = changesBuilder;
     this.endpointScheme = endpoint.basicAuthentication;
     this.#isPersonal = dependsOnCaller(endpoint);
-    this.needsCaller = this.#isPersonal || limitsUsers;
+    this.needsCaller = this.#isPersonal || rest.limitsUsers;
     this.uploadHandlers = compileHandlers(endpoint, uploadHandlers);
     this.changesData = endpoint.volatility === 'volatile' || !safeMethods.has(endpoint.method);
     this.hidesPath = hidesPath(endpoint);
     this.injectsValues = injectsValues(endpoint);
     this.hashesParameters = parameters.some(({ hashOf }) => hashOf !== undefined);
+    this.#negotiation = negotiation;
     this.#negotiatesNumbers = negotiatesLargeNumbers(endpoint);
     this.#rawTemplate = parseRawTemplate(endpoint);
     this.convertsOutput = queryBuilder === null && endpoint.outputConversion !== undefined;
@@ -202,7 +208,7 @@ export class CompiledEndpoint {
     if (shape !== undefined) return shape.selectRepresentation(accept, call);
     if (this.#rawTemplate !== null) return this.#renderRaw(this.#rawTemplate, call);
     if (this.#negotiatesNumbers && accept !== undefined) return this.#selectNumbers(accept);
-    return this.#selectFormat(negotiateRowFormat(accept, this.endpoint.tableFormat));
+    return this.#selectFormat(this.#negotiation.select(accept, this.endpoint.tableFormat));
   }
 
   /** Whether the response may have many rows. */
@@ -215,14 +221,17 @@ export class CompiledEndpoint {
     return createRepresentation(this.endpoint, selectFormat({ ...this.endpoint, raw }), false);
   }
 
-  #selectFormat(format: RowFormat): Representation {
+  #selectFormat(format: RowFormatName): Representation {
     if (format === 'json') return (this.#default ??= defaultRepresentation(this.endpoint, this.#negotiatesNumbers));
-    this.#negotiable ??= toRepresentations(this.endpoint, negotiableFormats(this.endpoint));
+    this.#negotiable ??= toRepresentations(
+      this.endpoint,
+      negotiableFormats(this.endpoint, this.#negotiation.documents),
+    );
     return this.#negotiable[format] ?? this.#selectFormat('json');
   }
 
   #selectNumbers(accept: string): Representation {
-    const { format, numberTexts } = negotiateNumbers(accept, this.endpoint.tableFormat ?? 'json');
+    const { format, numberTexts } = this.#negotiation.selectNumbers(accept, this.endpoint.tableFormat ?? 'json');
     if (!numberTexts) return this.#selectFormat(format);
     this.#numberTexts ??= toRepresentations(this.endpoint, numberTextFormats(this.endpoint));
     return this.#numberTexts[format] ?? this.#selectFormat(format);
@@ -292,7 +301,8 @@ export class CompiledEndpoint {
     const endpoint: Endpoint = { ...this.endpoint, result: { kind: 'objects', columns } };
     const statement = this.customStatement(query, resultColumnTypes(endpoint));
     this.#shapes ??= new WeakMap();
-    if (!this.#shapes.has(statement)) this.#shapes.set(statement, new CompiledEndpoint(endpoint));
+    if (!this.#shapes.has(statement))
+      this.#shapes.set(statement, new CompiledEndpoint(endpoint, { negotiation: this.#negotiation }));
     return statement;
   }
 
@@ -373,8 +383,8 @@ function defaultRepresentation(endpoint: Endpoint, negotiatesNumbers: boolean): 
 
 function toRepresentations(
   endpoint: Endpoint,
-  formats: Readonly<Partial<Record<RowFormat, Format>>>,
-): Readonly<Partial<Record<RowFormat, Representation>>> {
+  formats: Readonly<Partial<Record<RowFormatName, Format>>>,
+): Readonly<Partial<Record<RowFormatName, Representation>>> {
   return Object.fromEntries(
     Object.entries(formats).map(([name, format]) => [name, createRepresentation(endpoint, format, true)]),
   );

@@ -1,5 +1,11 @@
 import { type Call, type CallHandle, type ExclusiveRunner, OutcomeUnknown, type Runner } from '../postgres/port.ts';
-import { type ResponseEvents, ResponseWriter, type SizeLimit } from '../response/response-writer.ts';
+import {
+  type ResponseEvents,
+  ResponseWriter,
+  type ResponseWriterOptions,
+  type SizeLimit,
+} from '../response/response-writer.ts';
+import { documentTitle } from '../response/document.ts';
 import { RowCounter } from '../response/rows.ts';
 import { HeaderRow } from '../response/response-headers.ts';
 import { createSettingsRow } from '../response/response-settings.ts';
@@ -23,8 +29,6 @@ export function sendCall(
   const { call, format, request, tapRows } = input;
   const isHostConnection = input.isHostConnection ?? context.transactionContinues;
   const { endpoint, latency, sessionUse } = call.candidate;
-  const holdLimit = selectHoldLimit(input);
-  const { slowClientTimeout } = context;
   const isTrial = run.trial !== null;
   const invalidate = endpoint.invalidates.length === 0 ? null : () => context.invalidation.done(endpoint);
   const invalidation = invalidate === null ? null : context.invalidation.step(endpoint);
@@ -33,7 +37,7 @@ export function sendCall(
     const settingsRow = createSettingsRow(endpoint);
     const writer = new ResponseWriter(
       format,
-      { bufferRows: endpoint.bufferRows, sizeHint: latency.sizeHint, slowClientTimeout, holdLimit },
+      writerOptions(context, input),
       responseEvents({ resolve, reject }, { headerRow, settingsRow }, isTrial),
     );
     const counter = call.noRowProblem === null ? null : new RowCounter(writer);
@@ -99,6 +103,18 @@ function responseEvents(
       else resolve({ kind: 'stream', body, cacheHeaders: null, ...head });
     },
     failed: reject,
+  };
+}
+
+function writerOptions({ slowClientTimeout }: ExecutionContext, input: ExecutionInput): ResponseWriterOptions {
+  const { call, format } = input;
+  const { endpoint, latency } = call.candidate;
+  return {
+    bufferRows: endpoint.bufferRows,
+    sizeHint: latency.sizeHint,
+    slowClientTimeout,
+    holdLimit: selectHoldLimit(input),
+    ...(format.begin === undefined ? {} : { title: documentTitle(endpoint, call) }),
   };
 }
 

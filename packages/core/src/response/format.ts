@@ -1,11 +1,14 @@
 import type { ResultShape, ResultColumn, Endpoint, RawFormat } from '../endpoints/endpoint.ts';
+import type { RowFormatName } from '../endpoints/row-formats.ts';
 import { writeBytea } from './bytea.ts';
 import type { ByteBuffer } from './byte-buffer.ts';
 import type { HeaderList } from '../http/response.ts';
 import { csvHeaderRow, csvWriter, rawHeaderRow, rawWriter } from './delimited.ts';
 import { htmlClosing, htmlHeaders, htmlOpening, htmlWriter } from './html.ts';
 import { withLargeNumberTexts } from '../endpoints/large-numbers.ts';
-import { numberTextParameter, type RowFormat } from './negotiate.ts';
+import type { RowFormat } from '../ports/row-format.ts';
+import { type BodyWriter, documentWriter } from './document.ts';
+import { numberTextParameter } from './negotiate.ts';
 import type { RowPlan } from './row-encoder.ts';
 import {
   readFirstField,
@@ -17,7 +20,7 @@ import {
   valueWriter,
 } from './rows.ts';
 
-/** Writes a response body from rows. Made once per endpoint at start, without state. */
+/** Writes a response body from rows. Made once per endpoint, without state. */
 export interface Format {
   readonly contentType: string;
   /** Headers that belong to the format; those of the comment replace them. Absent: none. */
@@ -27,6 +30,10 @@ export interface Format {
   readonly separator: Uint8Array;
   readonly close: Uint8Array;
   readonly row: RowWriter;
+  /** Begins the body of a response whose rows depend on each other; `row` is then not called. Absent: they do not. */
+  readonly begin?: (title: string) => BodyWriter;
+  /** The extension of the file that browsers save. Absent: browsers show the body. */
+  readonly fileExtension?: string;
   /** The columns for the encoder of many rows, which writes the same bytes as `row` and `separator`; null: rows are written one by one. */
   readonly plan: RowPlan | null;
   /** Whether the result may have many rows, so that it is streamed. */
@@ -146,9 +153,9 @@ export function isNegotiable({ result, raw, contentType }: Endpoint): boolean {
 }
 
 /** Returns the formats with large numbers as strings. Their media types have the parameter of the `Accept` header. */
-export function numberTextFormats(endpoint: Endpoint): Readonly<Partial<Record<RowFormat, Format>>> {
+export function numberTextFormats(endpoint: Endpoint): Readonly<Partial<Record<RowFormatName, Format>>> {
   const texts = { ...endpoint, result: withLargeNumberTexts(endpoint.result) };
-  const { ndjson } = negotiableFormats(texts);
+  const { ndjson } = negotiableFormats(texts, []);
   const withParameter = (format: Format): Format => ({
     ...format,
     contentType: `${format.contentType};${numberTextParameter}`,
@@ -159,8 +166,14 @@ export function numberTextFormats(endpoint: Endpoint): Readonly<Partial<Record<R
   };
 }
 
-/** Returns the formats that a client can select. */
-export function negotiableFormats(endpoint: Endpoint): Readonly<Partial<Record<RowFormat, Format>>> {
+/**
+ * Returns the formats that a client can select.
+ * @param documents the formats that packages add
+ */
+export function negotiableFormats(
+  endpoint: Endpoint,
+  documents: readonly RowFormat[],
+): Readonly<Partial<Record<RowFormatName, Format>>> {
   const { result } = endpoint;
   if (!isNegotiable(endpoint) || result.kind === 'nothing') return {};
   const jsonFormat = selectFormat(endpoint);
@@ -193,7 +206,21 @@ export function negotiableFormats(endpoint: Endpoint): Readonly<Partial<Record<R
     close: htmlClosing,
     row: htmlWriter(columns),
   };
-  return { ndjson: lines, csv, html };
+  return { ndjson: lines, csv, html, ...documentFormats(csv, columns, documents) };
+}
+
+function documentFormats(
+  rows: Format,
+  columns: readonly ResultColumn[],
+  documents: readonly RowFormat[],
+): Readonly<Partial<Record<RowFormatName, Format>>> {
+  return Object.fromEntries(
+    documents.map((document) => {
+      const { mediaType: contentType, extension: fileExtension } = document;
+      const begin = documentWriter(document, columns);
+      return [document.name, { ...rows, contentType, fileExtension, open: nothing, begin }];
+    }),
+  );
 }
 
 /** Adds a line feed to each row. */

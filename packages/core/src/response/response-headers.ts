@@ -2,8 +2,9 @@ import type { RowSink } from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
 import { nosniffHeader, type HeaderList } from '../http/response.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
+import { attachmentHeader } from './content-disposition.ts';
 import { readFields } from './rows.ts';
-import { type ParameterValues, parseTemplate, renderPart, type TemplatePart } from './template.ts';
+import { type ParameterValues, parseTemplate, renderPart, renderTemplate, type TemplatePart } from './template.ts';
 
 /** Makes the headers of a response, content type first. */
 export type HeaderWriter = (call: ParameterValues) => HeaderList;
@@ -12,6 +13,7 @@ export type HeaderWriter = (call: ParameterValues) => HeaderList;
 interface HeaderFormat {
   readonly contentType: string;
   readonly headers?: HeaderList;
+  readonly fileExtension?: string;
 }
 
 /** The header writers of endpoints whose comments set no header, by content type of the gateway. */
@@ -19,7 +21,7 @@ const plainWriters = new Map<string, HeaderWriter>();
 
 /** Returns the header writer of an endpoint. Headers without placeholders are made once. */
 export function createHeaderWriter(endpoint: Endpoint, format: HeaderFormat, negotiable: boolean): HeaderWriter {
-  if (endpoint.contentType !== null || endpoint.responseHeaders.length > 0) {
+  if (endpoint.contentType !== null || endpoint.responseHeaders.length > 0 || format.fileExtension !== undefined) {
     return createOwnWriter(endpoint, format, negotiable);
   }
   const key = `${format.contentType} ${negotiable} ${format.headers?.join() ?? ''}`;
@@ -30,6 +32,10 @@ export function createHeaderWriter(endpoint: Endpoint, format: HeaderFormat, neg
 
 function createOwnWriter(endpoint: Endpoint, format: HeaderFormat, negotiable: boolean): HeaderWriter {
   const own = new Set(endpoint.responseHeaders.map(({ name }) => name.toLowerCase()));
+  const attachment = createAttachmentHeader(
+    endpoint,
+    own.has('content-disposition') ? undefined : format.fileExtension,
+  );
   const lines = [
     { name: 'content-type', value: endpoint.contentType ?? format.contentType },
     // Shared caches must keep the formats apart (RFC 9110, section 12.5.5).
@@ -40,16 +46,37 @@ function createOwnWriter(endpoint: Endpoint, format: HeaderFormat, negotiable: b
       // The adapters add it to every response.
       .filter(({ name }) => name !== nosniffHeader[0]),
   ].map(({ name, value }) => ({ name, template: parseTemplate(value, endpoint.parameters) }));
-  const render = (call: ParameterValues): HeaderList =>
-    lines.flatMap(({ name, template }) => {
-      const value = template.map((part) => renderPart(part, call)).join('');
+  const render = (call: ParameterValues): HeaderList => [
+    ...lines.flatMap(({ name, template }) => {
+      const value = renderTemplate(template, call);
       if (!isSendable(name, value)) throw invalidHeaderValue(name, template, call);
       return [name, value];
-    });
-  if (lines.some(({ template }) => template.some((part) => typeof part !== 'string'))) return render;
+    }),
+    ...(attachment?.render(call) ?? []),
+  ];
+  if (attachment?.isFixed === false || lines.some(({ template }) => template.some((part) => typeof part !== 'string')))
+    return render;
   const fixed = render.bind(null, { parameters: [], values: [] });
   let made: HeaderList | null = null;
   return () => (made ??= Object.freeze(fixed()));
+}
+
+interface AttachmentHeader {
+  readonly isFixed: boolean;
+  readonly render: (call: ParameterValues) => HeaderList;
+}
+
+/** Returns the header with the name of the file that browsers save; null without an extension. */
+function createAttachmentHeader(
+  { excelFileName, name, parameters }: Endpoint,
+  extension: string | undefined,
+): AttachmentHeader | null {
+  if (extension === undefined) return null;
+  const template = parseTemplate(excelFileName ?? name, excelFileName === undefined ? [] : parameters);
+  return {
+    isFixed: template.every((part) => typeof part === 'string'),
+    render: (call) => ['content-disposition', attachmentHeader(renderTemplate(template, call), extension, name)],
+  };
 }
 
 function toLines(list: HeaderList): readonly { readonly name: string; readonly value: string }[] {

@@ -3,6 +3,7 @@ import type { ByteSink, ByteSource, ReusableMemory } from '../http/response.ts';
 import { ByteBuffer } from './byte-buffer.ts';
 import { getRowEncoder } from './row-encoder.ts';
 import { StreamWriter, SlowClientError } from './stream-writer.ts';
+import type { BodyWriter } from './document.ts';
 import type { Format } from './format.ts';
 
 /** Bytes. Responses up to this size are sent whole, with `Content-Length`. */
@@ -37,6 +38,8 @@ export interface ResponseWriterOptions {
   readonly sizeHint: number;
   /** Milliseconds without progress after which a stream is aborted. */
   readonly slowClientTimeout: number;
+  /** The title of a document. */
+  readonly title?: string;
   /** A response up to this limit is held back until it is whole; null: slow rows are streamed. */
   readonly holdLimit: SizeLimit | null;
 }
@@ -49,6 +52,7 @@ export interface SizeLimit {
 /** Turns the rows of a call into the bytes of its response, with back-pressure from the client to PostgreSQL. */
 export class ResponseWriter implements RowSink, RowReader, ByteSource {
   readonly #format: Format;
+  readonly #body: BodyWriter | null;
   readonly #bufferRows: number;
   readonly #holdLimit: SizeLimit | null;
   readonly #events: ResponseEvents;
@@ -69,6 +73,7 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
 
   constructor(format: Format, options: ResponseWriterOptions, events: ResponseEvents) {
     this.#format = format;
+    this.#body = format.begin?.(options.title ?? '') ?? null;
     this.#bufferRows = options.bufferRows;
     this.#holdLimit = options.holdLimit;
     this.#slowClientTimeout = options.slowClientTimeout;
@@ -96,10 +101,10 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
     else this.#out.append(this.#format.separator);
     this.#pending++;
     try {
-      this.#format.row(this.#out, chunk, offset, fields);
+      (this.#body ?? this.#format).row(this.#out, chunk, offset, fields);
     } catch (error) {
       // An error here fails this response only: other calls may share the connection.
-      this.#abort(error instanceof Error ? error : new Error(String(error)));
+      this.#abort(toError(error));
       return true;
     }
     return this.#bufferRows === 0 && this.#format.hasManyRows && !this.#isHeld ? this.#flush() : true;
@@ -137,7 +142,13 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
   done(): void {
     if (this.#state === 'ended') return;
     this.#open();
-    this.#out.append(this.#format.close);
+    try {
+      this.#out.append(this.#format.close);
+      this.#body?.end(this.#out);
+    } catch (error) {
+      this.failed(toError(error));
+      return;
+    }
     this.bytesOut += this.#out.length;
     const isWhole = this.#state === 'collecting';
     this.#state = 'ended';
@@ -183,6 +194,8 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
   /** Writes the buffered rows to the stream; false when too many bytes wait for the client. */
   #flush(): boolean {
     if (this.#state === 'ended') return true;
+    // A document may collect rows before it has bytes. Without a stream, an error of the next rows is a response of its own.
+    if (this.#out.length === 0 && this.#state === 'collecting' && this.#body !== null) return true;
     const streamWriter = this.#streamWriter ?? this.#startStream();
     const size = this.#out.length;
     this.#pending = 0;
@@ -211,4 +224,8 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
     this.failed(error);
     this.#handle?.cancel();
   }
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

@@ -32,3 +32,8 @@ export function renderPart(part: TemplatePart, { parameters, values }: Parameter
   const text = typeof value === 'string' ? value : Buffer.from(value).toString('utf8');
   return part.repeatable === true ? (JSON.parse(text) as readonly (string | null)[]).join(', ') : text;
 }
+
+/** Returns the whole text. */
+export function renderTemplate(template: readonly TemplatePart[], call: ParameterValues): string {
+  return template.map((part) => renderPart(part, call)).join('');
+}

@@ -235,7 +235,7 @@ describe('table_format that cannot have an effect is an error', () => {
         code: 'bad-argument',
         routine: 'public.f()',
         line: 2,
-        message: 'table_format takes html, not "pdf"',
+        message: 'table_format takes html or excel, not "pdf"',
       },
     ]);
   });

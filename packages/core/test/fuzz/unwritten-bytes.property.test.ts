@@ -66,7 +66,7 @@ const shapes: readonly Endpoint[] = [
 /** Every form in which an answer can go out, and how many fields its rows have. */
 const formats = shapes.flatMap((shape): readonly (readonly [Format, number])[] => {
   const fields = 'columns' in shape.result ? columns.length : 1;
-  return [selectFormat(shape), ...Object.values(negotiableFormats(shape))].map((format) => [format, fields]);
+  return [selectFormat(shape), ...Object.values(negotiableFormats(shape, []))].map((format) => [format, fields]);
 });
 
 const text = (...parts: readonly string[]): fc.Arbitrary<Uint8Array> =>

@@ -98,10 +98,13 @@ function textSchema(type: Parameters<typeof typeSchema>[0]): JsonSchema {
 }
 
 /** Returns the other media types of rows, selected by `Accept`. */
-function streamedContent({ result }: Endpoint): Content {
+function streamedContent({ result, documents = [] }: Endpoint): Content {
   if (result.kind !== 'objects' && result.kind !== 'values' && result.kind !== 'records') return {};
   const lines = { 'application/x-ndjson': { schema: text } };
-  return result.kind === 'records' ? lines : { ...lines, 'text/csv': { schema: text }, 'text/html': { schema: text } };
+  if (result.kind === 'records') return lines;
+  // Bytes have no schema.
+  const bytes = Object.fromEntries(documents.map(({ mediaType: type }) => [type, { schema: {} }]));
+  return { ...lines, 'text/csv': { schema: text }, 'text/html': { schema: text }, ...bytes };
 }
 
 /** Returns the media type with large numbers as strings, for endpoints whose clients can request it. */

@@ -97,7 +97,14 @@ export class EndpointForm {
 
   #actions(): HTMLElement {
     const copy = button('Copy as curl', 'secondary', () => void this.#copy());
-    return element('div', { class: 'actions' }, this.#send, this.#cancel, copy, this.#progress, this.#notice);
+    const { workbookType } = this.#operation;
+    const workbook =
+      workbookType === null
+        ? null
+        : button('Get as Excel', 'secondary', () => {
+            if (this.view.reportValidity()) void this.#submit([['accept', workbookType]]);
+          });
+    return element('div', { class: 'actions' }, this.#send, workbook, this.#cancel, copy, this.#progress, this.#notice);
   }
 
   #listen(): void {
@@ -158,15 +165,22 @@ export class EndpointForm {
     return shortenTarget(request, this.#operation);
   }
 
-  async #submit(): Promise<void> {
+  /** @param accept the header of a file to save, which is kept whole */
+  async #submit(accept: readonly [string, string][] = []): Promise<void> {
     if (this.#abort !== null) return;
     const abort = new AbortController();
     this.#abort = abort;
     this.#setBusy(true);
     try {
-      const headers = [...this.#panels.flatMap((panel) => panel.headers()), ...(await this.#session.antiforgery())];
+      const headers = [
+        ...accept,
+        ...this.#panels.flatMap((panel) => panel.headers()),
+        ...(await this.#session.antiforgery()),
+      ];
       const onProgress = (sent: number, total: number): void => this.#showProgress(sent, total);
-      this.#show(await sendRequest(this.#request(headers), { signal: abort.signal, onProgress }));
+      this.#show(
+        await sendRequest(this.#request(headers), { signal: abort.signal, onProgress, keepsAll: accept.length > 0 }),
+      );
     } catch (error) {
       const { name, message } = error as Error;
       this.#replaceResult(failureView(name === 'AbortError' ? 'Cancelled' : message));

@@ -46,6 +46,8 @@ export interface PageOperation {
   readonly takesQuery: boolean;
   /** A short form of the response body; empty for none. */
   readonly returns: string;
+  /** The media type of its rows as a workbook of Excel; null: it has none. */
+  readonly workbookType: string | null;
   /** The path of the event stream; null: none. */
   readonly eventsPath: string | null;
   /** The path of the stream of row changes, with its current rows; null without one. */

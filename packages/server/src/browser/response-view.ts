@@ -147,7 +147,20 @@ function objectUrl({ bytes }: ReceivedResponse, type: string, objectUrls: string
 
 /** Saves the bytes. As another type than text or image, a browser would not open them. */
 function saveLink(response: ReceivedResponse, type: string, objectUrls: string[]): HTMLElement {
+  const sentName = fileName(response);
   const extension = /^[\w.-]+$/.exec(type.split('/')[1] ?? '')?.[0].replace('plain', 'txt') ?? 'bin';
   const href = objectUrl(response, 'application/octet-stream', objectUrls);
-  return element('p', {}, element('a', { href, download: `response.${extension}` }, 'Save the response'));
+  return element('p', {}, element('a', { href, download: sentName ?? `response.${extension}` }, 'Save the response'));
+}
+
+/** Returns the name of the file that the response has; null: none. The browser makes a safe name of it. */
+function fileName({ headers }: ReceivedResponse): string | null {
+  const value = headers.find(([name]) => name.toLowerCase() === 'content-disposition')?.[1] ?? '';
+  const encoded = /filename\*=UTF-8''([^;]+)/i.exec(value)?.[1];
+  if (encoded === undefined) return /filename="([^"]+)"/i.exec(value)?.[1] ?? null;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return null;
+  }
 }

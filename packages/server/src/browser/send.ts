@@ -16,6 +16,8 @@ export interface SendOptions {
   readonly signal: AbortSignal;
   /** Receives the bytes of an upload that were sent. */
   readonly onProgress: (sent: number, total: number) => void;
+  /** Whether the whole body is kept, to save it as a file. */
+  readonly keepsAll: boolean;
 }
 
 /** Bytes of a body that are kept. Further ones are counted: to stop reading would cancel the call in the database. */
@@ -23,10 +25,10 @@ const keptBytes = 5_000_000;
 
 /** @throws Error when there is no response; AbortError when it is cancelled */
 export function sendRequest(request: PageRequest, options: SendOptions): Promise<ReceivedResponse> {
-  return request.files.length > 0 ? sendFiles(request, options) : sendText(request, options.signal);
+  return request.files.length > 0 ? sendFiles(request, options) : sendText(request, options);
 }
 
-async function sendText(request: PageRequest, signal: AbortSignal): Promise<ReceivedResponse> {
+async function sendText(request: PageRequest, { signal, keepsAll }: SendOptions): Promise<ReceivedResponse> {
   const { method, url, body } = request;
   if (body !== null && (method === 'GET' || method === 'HEAD')) {
     throw new Error(`Browsers cannot send ${method} with a body. Copy the request as a curl command instead.`);
@@ -36,7 +38,7 @@ async function sendText(request: PageRequest, signal: AbortSignal): Promise<Rece
   const response = await fetch(url, { method, headers, body, signal, cache: 'no-store', redirect: 'manual' });
   if (response.type === 'opaqueredirect')
     throw new Error('The endpoint redirects. Browsers do not tell scripts where to.');
-  const { kept, total } = await readBody(response);
+  const { kept, total } = await readBody(response, keepsAll ? Infinity : keptBytes);
   return {
     status: response.status,
     statusText: response.statusText,
@@ -49,12 +51,13 @@ async function sendText(request: PageRequest, signal: AbortSignal): Promise<Rece
 
 async function readBody(
   response: Response,
+  limit: number,
 ): Promise<{ readonly kept: Uint8Array<ArrayBuffer>; readonly total: number }> {
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   let total = 0;
   const reader = response.body?.getReader();
   for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) {
-    const missing = Math.max(0, keptBytes - total);
+    const missing = Math.max(0, limit - total);
     if (missing > 0) pieces.push(piece.value.slice(0, missing));
     total += piece.value.length;
   }
@@ -63,7 +66,7 @@ async function readBody(
 
 /** `fetch` has no progress of uploads. */
 function sendFiles({ method, url, headers, files }: PageRequest, options: SendOptions): Promise<ReceivedResponse> {
-  const { signal, onProgress } = options;
+  const { signal, onProgress, keepsAll } = options;
   const form = new FormData();
   for (const file of files) form.append('file', file);
   const request = new XMLHttpRequest();
@@ -82,7 +85,7 @@ function sendFiles({ method, url, headers, files }: PageRequest, options: SendOp
         status: request.status,
         statusText: request.statusText,
         headers: parseHeaders(request.getAllResponseHeaders()),
-        bytes: bytes.slice(0, keptBytes),
+        bytes: keepsAll ? bytes : bytes.slice(0, keptBytes),
         totalBytes: bytes.length,
         milliseconds: performance.now() - begin,
       });

@@ -84,6 +84,7 @@ function pageOperation(operation: OpenApiOperation): PageOperation {
     body,
     takesQuery: endpoints.every(takesQuery),
     returns: returnedType(object),
+    workbookType: first.documents?.find(({ name }) => name === 'excel')?.mediaType ?? null,
     ...streamPaths(endpoints),
   };
 }

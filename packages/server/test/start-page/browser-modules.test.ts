@@ -35,6 +35,7 @@ function operation(path: string, parameters: readonly PageParameter[], kind?: 'o
     parameters,
     body: kind === undefined ? null : { kind, mediaType: 'application/json', required: true, accept: '' },
     takesQuery: false,
+    workbookType: null,
     returns: '',
     eventsPath: null,
     changesPath: null,

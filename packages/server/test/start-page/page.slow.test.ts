@@ -268,6 +268,28 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     expect(errors).toEqual([]);
   });
 
+  test('saves rows as a workbook', async () => {
+    const { page, errors } = await startPage.open();
+    const counting = await openEndpoint(page, 'countUp');
+    await counting.getByLabel('to').fill('3');
+    await counting.getByRole('button', { name: 'Get as Excel' }).click();
+    await counting
+      .getByText(/of application\/vnd\.openxmlformats-officedocument\.spreadsheetml\.sheet, not shown$/)
+      .waitFor();
+    const saved = page.waitForEvent('download');
+    await counting.getByText('Save the response').click();
+    const download = await saved;
+    expect(download.suggestedFilename()).toBe('count_up.xlsx');
+    expect(
+      readFileSync(await download.path())
+        .subarray(0, 2)
+        .toString(),
+    ).toBe('PK');
+    const greet = await openEndpoint(page, 'greetName');
+    expect(await greet.getByRole('button', { name: 'Get as Excel' }).count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
   test('signs in with a cookie, and sends the antiforgery token', async () => {
     const { page, errors } = await startPage.open();
     const note = await openEndpoint(page, 'staffNote');

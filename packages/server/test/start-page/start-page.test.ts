@@ -147,9 +147,13 @@ describe('the data', () => {
       authentication: { cookie: true, bearer: false, antiforgeryPath: null },
     });
     const byPath = new Map(operations.map((operation) => [operation.path, operation]));
+    expect(byPath.get('/api/save')!.workbookType).toBe(
+      'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    );
     expect([...byPath.keys()]).toEqual(['/api/enter', '/api/greet/{name}', '/api/raw', '/api/save', '/api/store']);
     expect(byPath.get('/api/greet/{name}')).toEqual({
       id: 'greetName',
+      workbookType: null,
       method: 'GET',
       path: '/api/greet/{name}',
       schema: 'public',

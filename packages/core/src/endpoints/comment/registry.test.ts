@@ -11,7 +11,7 @@ allow_anonymous anonymous allow_anon anon · login signin · logout signout · b
 basic_authentication_realm basic_auth_realm realm
 basic_authentication_command basic_auth_command challenge_command · content_type · raw raw_mode raw_results
 separator raw_separator · new_line raw_new_line · column_names columns names · buffer_rows buffer · response_settings
-table_format · field_errors · large_numbers · cached
+table_format · excel_file_name · excel_sheet · field_errors · large_numbers · cached
 cache_expires_in cache_expires · connection_name connection · command_timeout timeout
 request_headers request_headers_mode · request_headers_parameter_name request_headers_param_name
 body_parameter_name body_param_name · response_null_handling response_null
@@ -78,6 +78,8 @@ const effects: readonly (readonly [line: string, ...reports: string[]])[] = [
   ['response_settings', 'response_settings sets responseSettings to true'],
   ['large_numbers string', 'large_numbers sets largeNumbers to string'],
   ['table_format = html', 'table_format sets tableFormat to html'],
+  ['excel_file_name = books.xlsx', 'excel_file_name sets excelFileName to books.xlsx'],
+  ['excel_sheet = Books', 'excel_sheet sets excelSheet to Books'],
   ['field_errors 422', 'field_errors sets fieldErrors to true', 'field_errors sets fieldErrorStatus to 422'],
   ['info_path progress', 'info_path sets infoPath to progress'],
   ['sse progress on notice', 'sse sets infoLevel to notice', 'sse sets infoPath to progress'],

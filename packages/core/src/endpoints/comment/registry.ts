@@ -40,7 +40,7 @@ import { requestHeaders, requestHeadersParameterName } from '../annotations/requ
 import { upload } from '../annotations/upload.ts';
 import { uploadOption } from '../annotations/upload-option.ts';
 import { securitySensitive } from '../annotations/security-sensitive.ts';
-import { tableFormat } from '../annotations/table-format.ts';
+import { excelFileName, excelSheet, tableFormat } from '../annotations/table-format.ts';
 import { tags } from '../annotations/tags.ts';
 import {
   tsclient,
@@ -82,6 +82,8 @@ const all = [
   newLine,
   columnNames,
   tableFormat,
+  excelFileName,
+  excelSheet,
   responseSettings,
   largeNumbers,
   nested,

@@ -52,7 +52,6 @@ test.each([
   'openapi hide',
   'openapi tag Partner API',
   'result2 films',
-  'excel_sheet = Films',
   'param _email default null',
   'param _email type citext',
   'param _email is address',

@@ -45,10 +45,6 @@ export const unsupportedWords: readonly UnsupportedWord[] = Object.freeze([
     advice: 'set the status of the SQLSTATE in postgreSqlErrorCodeToHttpStatusCodeMapping',
   },
   {
-    names: ['excel_file_name', 'excel_sheet'],
-    advice: 'remove the line; spreadsheets read CSV, which clients get by the header Accept: text/csv',
-  },
-  {
     names: ['single', 'single_record'],
     advice: 'remove setof from the result of the function',
   },

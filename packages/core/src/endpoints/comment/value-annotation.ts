@@ -63,6 +63,7 @@ export type ComposedMember =
   | 'loginOrLogout'
   | 'events'
   | 'changes'
+  | 'documents'
   | 'tags'
   | 'upload'
   | 'cache'

@@ -16,6 +16,7 @@ import {
 import { methods } from '../../endpoints/endpoint.ts';
 import type { EndpointSource } from '../endpoint-source.ts';
 import type { Logger } from '../../ports/ports.ts';
+import type { RowFormat } from '../../ports/row-format.ts';
 import type { GeneralOptions } from './options.generated.ts';
 
 export type { GeneralOptions } from './options.generated.ts';
@@ -108,6 +109,11 @@ export const generalOptions: OptionGroup<GeneralOptions> = optionGroup<GeneralOp
       nullable(arrayOf(implementation<EndpointSource>('EndpointSource', '../endpoint-source.ts', ['read']))),
       null,
       'The sources of endpoints; null: the functions and procedures of the database.',
+    ),
+    rowFormats: option(
+      nullable(arrayOf(implementation<RowFormat>('RowFormat', '../../ports/row-format.ts', ['compile']))),
+      null,
+      'Formats of rows in addition to JSON, NDJSON, CSV and HTML, such as `excelFormat()` of `@pgway/excel`.',
     ),
     refreshEndpointEnabled: option(boolean, false, 'Adds an endpoint that reloads the catalog.'),
     refreshMethod: option(

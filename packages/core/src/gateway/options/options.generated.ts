@@ -26,6 +26,7 @@ import type {
   RateLimiter,
 } from '../../ports/ports.ts';
 import type { RateLimitStore } from '../../ports/rate-limit-store.ts';
+import type { RowFormat } from '../../ports/row-format.ts';
 import type { UploadHandlerFactory } from '../../ports/upload-handler.ts';
 import type { Hooks } from '../../request/hooks.ts';
 import type { DefaultUploadHandlerOptions } from '../../uploads/options.generated.ts';
@@ -466,6 +467,8 @@ export interface GeneralOptions {
   readonly readDefinitions: boolean;
   /** The sources of endpoints; null: the functions and procedures of the database. */
   readonly routineSources: readonly EndpointSource[] | null;
+  /** Formats of rows in addition to JSON, NDJSON, CSV and HTML, such as `excelFormat()` of `@pgway/excel`. */
+  readonly rowFormats: readonly RowFormat[] | null;
   /** Adds an endpoint that reloads the catalog. Default false. */
   readonly refreshEndpointEnabled: boolean;
   /** The method of the refresh endpoint. Cross-site requests get a 403, whatever the method. Default `POST`. */
