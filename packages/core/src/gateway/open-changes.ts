@@ -88,7 +88,8 @@ interface EngineParts {
 
 /** Starts to read the log. */
 function openEngine(options: ResolvedOptions, { main, tenant, observe, onStale }: EngineParts): OpenedChanges {
-  const connection = selectConnection(options, tenant);
+  // No synchronous standby has this name: commits never wait for the reader.
+  const connection = { ...selectConnection(options, tenant), applicationName: 'pgway changes' };
   const holders = openHolders(connection, observe);
   let serverVersion = 0;
   const checks: ChangesChecks = new ChangesChecks({
@@ -207,19 +208,16 @@ function selectConnection(options: ResolvedOptions, tenant: TenantParts): Connec
 }
 
 function openHolders(connection: ConnectionSettings, observe: Observer): Database {
-  return connectDatabase(
-    { ...connection, applicationName: 'pgway changes' },
-    {
-      poolSize: holderCount,
-      minPoolSize: 0,
-      acquireTimeout: maxAgeMs,
-      statementTimeout: maxAgeMs,
-      shareConnections: false,
-      planCacheMode: 'auto',
-      pooler: 'session',
-      preparedStatements: true,
-      onNotice: () => undefined,
-      onConnectionError: (error) => observe({ kind: 'connection-failed', connection: null, error }),
-    },
-  );
+  return connectDatabase(connection, {
+    poolSize: holderCount,
+    minPoolSize: 0,
+    acquireTimeout: maxAgeMs,
+    statementTimeout: maxAgeMs,
+    shareConnections: false,
+    planCacheMode: 'auto',
+    pooler: 'session',
+    preparedStatements: true,
+    onNotice: () => undefined,
+    onConnectionError: (error) => observe({ kind: 'connection-failed', connection: null, error }),
+  });
 }

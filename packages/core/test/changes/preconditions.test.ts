@@ -54,6 +54,7 @@ test('what is wrong with the server', async () => {
     walLevel: 'replica',
     user: 'App',
     mayReplicate: false,
+    standbyNames: 'any 1 (one, *)',
     senders: 0,
     usedSenders: 0,
     slots: 12,
@@ -66,10 +67,16 @@ test('what is wrong with the server', async () => {
     'standby: the server is a standby; let changes.connectionString lead to the primary',
     'wal-level: wal_level is replica; run: alter system set wal_level = logical; and restart PostgreSQL',
     'no-replication: the user App may not read the log; run: alter role "App" replication',
+    "synchronous-standby: synchronous_standby_names is 'any 1 (one, *)', so that commits would wait for the reader of changes in place of a standby; run: alter system set synchronous_standby_names = '<names of the standbys>'; and reload PostgreSQL",
     'max-wal-senders: all 0 of max_wal_senders are in use; run: alter system set max_wal_senders = 10; and restart PostgreSQL',
     'max-replication-slots: all 12 of max_replication_slots are in use; run: alter system set max_replication_slots = 17; and restart PostgreSQL',
   ]);
-  expect(messages(true).map((message) => message.split(':')[0])).toEqual(['standby', 'wal-level', 'no-replication']);
+  expect(messages(true).map((message) => message.split(':')[0])).toEqual([
+    'standby',
+    'wal-level',
+    'no-replication',
+    'synchronous-standby',
+  ]);
 });
 
 test('what is wrong with the publication and its tables', async () => {

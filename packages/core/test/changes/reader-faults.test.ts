@@ -1,8 +1,9 @@
 import { serverVersion } from '@pgway/testing';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import { ConnectionLost, DatabaseError } from '../../src/postgres/port.ts';
 import { openChangeReader } from '../../src/postgres/replication/change-reader.ts';
+import { asLines, column, queryOf, requestOf, startEngine, subscribe } from './engine-support.ts';
 import { changesAsText, insertPosition, openSession, openTestReader, useLogicalServer } from './support.ts';
 
 /** Bytes of a page of the log. */
@@ -143,10 +144,59 @@ describe('what prevents a reader', () => {
     await expect(open(server.connectionString)).rejects.toMatchObject({ diagnostics: { code: '53400' } });
   });
 
+  test.each(['*', 'FIRST 1 (one, "*")', 'any 2(one,*)'])('commits that would wait for it: %s', async (names) => {
+    onTestFinished(() => setStandbys(''));
+    await setStandbys(names);
+    const before = await slots();
+    await expect(open(server.connectionString)).rejects.toThrow(
+      `synchronous_standby_names is '${names}', so that commits would wait for the reader of changes in place of a standby; run: alter system set`,
+    );
+    expect(await slots()).toEqual(before);
+  });
+
+  test('PostgreSQL counts a reader as a standby of *', async () => {
+    await openTestReader(server);
+    onTestFinished(() => setStandbys(''));
+    await setStandbys('*');
+    await expect
+      .poll(() => server.query('select sync_state from pg_stat_replication'))
+      .toEqual([{ sync_state: 'sync' }]);
+  });
+
   test('no server', async () => {
     const url = new URL(server.connectionString);
     url.port = '1';
     await expect(open(url.href)).rejects.toThrow(/^no connection to 127.0.0.1:1: .*ECONNREFUSED/);
+  });
+});
+
+/** Waits until new sessions have the setting. */
+async function setStandbys(names: string): Promise<void> {
+  await server.query(`alter system set synchronous_standby_names = ${names === '' ? 'default' : `'${names}'`}`);
+  await server.query('select pg_reload_conf()');
+  await expect
+    .poll(() => server.query('show synchronous_standby_names'))
+    .toEqual([{ synchronous_standby_names: names }]);
+}
+
+describe('a synchronous standby that is away', () => {
+  test('holds back the changes of the commits that wait for it, and no others', async () => {
+    const { engine } = await startEngine(server);
+    const { messages } = await subscribe(engine, requestOf(queryOf('film', [column('id', 'number')])));
+    onTestFinished(() => setStandbys(''));
+    await setStandbys('first 1 (away)');
+    const [waiting, local] = [await openSession(server), await openSession(server)];
+    await local.query('set synchronous_commit = local');
+    const committing = waiting.query('insert into film values (200)');
+    await expect
+      .poll(() => server.query(`select pid from pg_stat_activity where wait_event = 'SyncRep'`))
+      .toHaveLength(1);
+    await local.query('insert into film values (201)');
+    await expect.poll(() => asLines(messages)).toEqual(['begin', 'insert {"id":201}']);
+    await setStandbys('');
+    await committing;
+    await expect.poll(() => asLines(messages)).toEqual(['begin', 'insert {"id":201}', 'insert {"id":200}']);
+    await server.query('truncate film');
   });
 });
 

@@ -1,3 +1,4 @@
+import { allStandbysFault, includesAllStandbys } from '../../postgres/replication/synchronous-standbys.ts';
 import { displayIdentifier } from '../../catalog/quote.ts';
 import { findIdentityFault, findKindFault, neededColumns, sqlName, type TableFault } from './identity-fault.ts';
 import { type LogFacts, publicationName, type TableFacts, type TableName } from './log-facts.ts';
@@ -50,7 +51,7 @@ function toObstacle(severity: ChangesObstacle['severity'], table: TableName | nu
 }
 
 function serverFaults(facts: LogFacts, isReading: boolean): readonly Fault[] {
-  const { isStandby, walLevel, user, mayReplicate } = facts;
+  const { isStandby, walLevel, user, mayReplicate, standbyNames } = facts;
   const faults: (Fault | null)[] = [
     isStandby
       ? {
@@ -73,6 +74,7 @@ function serverFaults(facts: LogFacts, isReading: boolean): readonly Fault[] {
           message: `the user ${user} may not read the log`,
           remedy: `run: alter role ${displayIdentifier(user)} replication`,
         },
+    includesAllStandbys(standbyNames) ? { code: 'synchronous-standby', ...allStandbysFault(standbyNames) } : null,
     isReading ? null : capacityFault('max_wal_senders', facts.usedSenders, facts.senders),
     isReading ? null : capacityFault('max_replication_slots', facts.usedSlots, facts.slots),
   ];

@@ -47,6 +47,7 @@ select json_build_object(
   'walLevel', current_setting('wal_level'),
   'user', session_user,
   'mayReplicate', (select r.rolreplication or r.rolsuper from pg_roles r where r.rolname = session_user),
+  'standbyNames', current_setting('synchronous_standby_names'),
   'senders', current_setting('max_wal_senders')::int,
   'usedSenders', (select count(*) from pg_stat_replication),
   'slots', current_setting('max_replication_slots')::int,

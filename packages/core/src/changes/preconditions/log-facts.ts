@@ -54,6 +54,8 @@ export interface LogFacts {
   readonly walLevel: string;
   readonly user: string;
   readonly mayReplicate: boolean;
+  /** `synchronous_standby_names`. */
+  readonly standbyNames: string;
   readonly senders: number;
   readonly usedSenders: number;
   readonly slots: number;

@@ -4,6 +4,7 @@ import { ConnectionLost, ConnectionSetupError } from '../port.ts';
 import { PgoutputDecoder } from './pgoutput-decoder.ts';
 import type { RelationDefinition, RelationKey } from './relation-definition.ts';
 import { ReplicationConnection } from './replication-connection.ts';
+import { allStandbysFault, includesAllStandbys } from './synchronous-standbys.ts';
 import { type CollectedTransaction, TransactionCollector } from './transaction-collector.ts';
 
 export interface ReplicationStreamOptions {
@@ -98,14 +99,19 @@ export class ReplicationStream {
     if (this.#isClosed) throw new ConnectionLost('the reader was closed');
     const { publication } = this.#options;
     await connection.query(settingsSql);
-    const [[version, pageSize, isPublished] = []] = await connection.query(
+    const [[version, pageSize, standbys, isPublished] = []] = await connection.query(
       `select pg_catalog.current_setting('server_version_num'), pg_catalog.current_setting('wal_block_size'),
+        pg_catalog.current_setting('synchronous_standby_names'),
         exists (select from pg_catalog.pg_publication where pubname operator(pg_catalog.=) ${quoteText(publication)})`,
     );
     if (isPublished !== 't') {
       throw new ConnectionSetupError(
         `the publication "${publication}" does not exist in the database; create it with "pgway install changes"`,
       );
+    }
+    if (includesAllStandbys(standbys!)) {
+      const { message, remedy } = allStandbysFault(standbys!);
+      throw new ConnectionSetupError(`${message}; ${remedy}`);
     }
     const slot = `pgway_changes_${randomBytes(8).toString('hex')}`;
     // The function and not the replication command, which would go on waiting after the end of this process.
