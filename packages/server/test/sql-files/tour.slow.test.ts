@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, freePort } from '@pgway/testing';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { fileURLToPath } from 'node:url';
 import { folderWith } from '../support/folder.ts';
 import { bin, isOpen } from '../support/program.ts';
@@ -58,7 +58,7 @@ test('the tour of the guide leads from an empty folder to a typed client', async
   const answers: string[] = [];
   for (const line of lines) {
     answers.push(await type(line));
-    if (line.endsWith('&')) await expect.poll(() => isOpen(port), { timeout: 60_000 }).toBe(true);
+    if (line.endsWith('&')) await vi.waitUntil(() => isOpen(port), { timeout: 60_000 });
   }
   const [generated, , response, , compiled, printed] = answers.slice(4);
   expect(generated).toContain('client.ts  written');
