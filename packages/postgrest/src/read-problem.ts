@@ -14,7 +14,7 @@ function readProblem(facts: ReadFaultFacts): Problem {
     case 'unknown-column':
       return queryProblem({
         code: '42703',
-        message: `column ${facts.relation}.${facts.column.slice(0, 100)} does not exist`,
+        message: `column ${aliasOf(facts)}.${facts.column.slice(0, 100)} does not exist`,
         hint: similarColumn(facts),
       });
     case 'missing-operator':
@@ -60,8 +60,7 @@ function relationProblem(facts: FactsOf<'order-by-many' | 'unselected-relation' 
     case 'repeated-relation':
       return queryProblem({
         code: '42712',
-        message: `table name "${facts.name.slice(0, 100)}" specified more than once`,
-        hint: 'Give each of them an alias.',
+        message: `table name "${facts.outer}_${facts.name.slice(0, 100)}_${facts.depth}" specified more than once`,
       });
   }
 }
@@ -79,9 +78,15 @@ function similarName(name: string, candidates: readonly string[]): string | null
   return name.length > maxName ? null : nearestName(name, candidates);
 }
 
-function similarColumn({ relation, column, columns }: FactsOf<'unknown-column'>): string | null {
+/** The name of a relation in the statement of PostgREST. */
+function aliasOf({ relation, depth }: FactsOf<'unknown-column'>): string {
+  return depth === 0 ? relation : `${relation}_${depth}`;
+}
+
+function similarColumn(facts: FactsOf<'unknown-column'>): string | null {
+  const { column, columns } = facts;
   const similar = similarName(column, columns);
-  return similar === null ? null : `Perhaps you meant to reference the column "${relation}.${similar}".`;
+  return similar === null ? null : `Perhaps you meant to reference the column "${aliasOf(facts)}.${similar}".`;
 }
 
 function unselectedRelation({ relation, alias }: FactsOf<'unselected-relation'>): Problem {

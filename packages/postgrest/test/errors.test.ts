@@ -177,16 +177,23 @@ test('what only the database can be wrong about is 500', async () => {
 
 test('texts are those of PostgreSQL alone', async () => {
   const errors = await Promise.all(
-    ['id=eq.x', 'select=id::nothing', 'select=id,word(id),word(page_id)', 'select=one:word(id),one:word(page_id)'].map(
-      async (query) => (await gateway.send(`GET /page?${query}`)).body,
-    ),
+    [
+      'id=eq.x',
+      'select=id::nothing',
+      'select=id,word(id),word(page_id)',
+      'select=word(page(one:word(id),one:word(page_id)))',
+      'select=word(sum)',
+      'select=word(page(ids))&word.idd=eq.1',
+    ].map(async (query) => (await gateway.send(`GET /page?${query}`)).body),
   );
   expect(errors).toMatchInlineSnapshot(`
     [
       "{"code":"22P02","message":"invalid input syntax for type integer: \\"x\\"","details":null,"hint":null}",
       "{"code":"42704","message":"type \\"nothing\\" does not exist","details":null,"hint":null}",
-      "{"code":"42712","message":"table name \\"word\\" specified more than once","details":null,"hint":"Give each of them an alias."}",
-      "{"code":"42712","message":"table name \\"one\\" specified more than once","details":null,"hint":"Give each of them an alias."}",
+      "{"code":"42712","message":"table name \\"page_word_1\\" specified more than once","details":null,"hint":null}",
+      "{"code":"42712","message":"table name \\"page_one_3\\" specified more than once","details":null,"hint":null}",
+      "{"code":"42703","message":"column word_1.sum does not exist","details":null,"hint":null}",
+      "{"code":"42703","message":"column page_2.ids does not exist","details":null,"hint":"Perhaps you meant to reference the column \\"page_2.id\\"."}",
     ]
   `);
   expect((await gateway.send('GET /page?select=one:word(id),two:word(id),...word(ids:id)')).status).toBe(200);

@@ -18,6 +18,8 @@ export interface Aliased {
   readonly alias: string;
   /** The SQL of related rows by their name, NULL for none. */
   readonly related?: ReadonlyMap<string, string>;
+  /** The relations around it, of a related relation. Absent: none. */
+  readonly depth?: number;
   /** Functions of a row, by their name. */
   readonly computed?: ReadonlyMap<string, RowFunction> | undefined;
   /** Whether the alias is that of a CTE, whose rows do not have the type of the relation. */
@@ -311,6 +313,7 @@ function readableColumn(
       parameter,
       position: field.position,
       relation: relation.name,
+      depth: aliased.depth ?? 0,
       column: name,
       columns: [...relation.columns.keys()].map((known) => columnKey(relation, known)),
     });

@@ -3,6 +3,7 @@ import { quoteIdentifier } from '../../catalog/quote.ts';
 import { sql, type SqlText, text } from '../parts/sql-text.ts';
 import { ReadFault, syntaxFault } from './read-fault.ts';
 import type { ValueForm } from './column-sql.ts';
+import type { Aliased } from './filter-sql.ts';
 import { type Field, isSameField, type SelectedRelation, type SelectItem } from './query.ts';
 
 /** The columns of a level, and its joins with related rows. */
@@ -87,6 +88,18 @@ export function requireDistinct(names: readonly string[], { name: relation }: Se
 }
 
 /** @throws ReadFault for a name that another relation of the level has */
-export function requireNewName({ related }: Joined, { alias: name, position }: SelectedRelation): void {
-  if (related.has(name)) throw new ReadFault({ kind: 'repeated-relation', parameter: 'select', position, name });
+export function requireNewName(
+  { related }: Joined,
+  { relation: outer, depth = 0 }: Pick<Aliased, 'relation' | 'depth'>,
+  { alias: name, position }: SelectedRelation,
+): void {
+  if (!related.has(name)) return;
+  throw new ReadFault({
+    kind: 'repeated-relation',
+    parameter: 'select',
+    position,
+    outer: outer.name,
+    name,
+    depth: depth + 1,
+  });
 }

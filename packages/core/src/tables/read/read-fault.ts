@@ -21,6 +21,8 @@ export type ReadFaultFacts =
   | (Place & {
       readonly kind: 'unknown-column';
       readonly relation: string;
+      /** The relations around it; 0: the one that is read. */
+      readonly depth: number;
       readonly column: string;
       readonly columns: readonly string[];
     })
@@ -57,7 +59,13 @@ export type ReadFaultFacts =
   /** A condition, order or page of a relation that is not selected, or selected by an alias only. */
   | (Place & { readonly kind: 'unselected-relation'; readonly relation: string; readonly alias: string | null })
   /** Two related relations of one level with one name. */
-  | (Place & { readonly kind: 'repeated-relation'; readonly name: string })
+  | (Place & {
+      readonly kind: 'repeated-relation';
+      readonly outer: string;
+      readonly name: string;
+      /** The relations around it. */
+      readonly depth: number;
+    })
   /** A cast to a type that requests cannot cast to. */
   | (Place & { readonly kind: 'unknown-type'; readonly type: string; readonly types: readonly string[] })
   | (Place & { readonly kind: 'negative-limit' });

@@ -204,7 +204,7 @@ export class SelectBuilder {
     const name = item.alias;
     const innerPath = path === '' ? name : `${path}.${name}`;
     if (item.spread) return this.#spread(joined, outer, { item, relationship, path: innerPath });
-    requireNewName(joined, item);
+    requireNewName(joined, outer, item);
     const { rows, names, givesObject } = this.#relatedRows(outer, relationship, item, innerPath);
     const alias = quoteIdentifier(`e${++this.#aliases}`);
     const row = names.length === 0 ? emptyRowJson : rowJson;
@@ -243,7 +243,7 @@ export class SelectBuilder {
     path: string,
   ): Pick<LevelSql, 'names' | 'forms'> & { readonly rows: SqlText; readonly givesObject: boolean } {
     this.#usedPaths.add(path);
-    const inner = this.aliased(relationship.target);
+    const inner = { ...this.aliased(relationship.target), depth: (outer.depth ?? 0) + 1 };
     const level = this.#query.levels.get(path) ?? emptyLevel;
     const input = { items, level, path, isGroupedOutside };
     const parts = this.level(inner, input, relatedSql(outer, relationship, inner));
