@@ -29,6 +29,18 @@ const gateway = useGateway(
   create function numbers() returns setof int language sql as 'select 1';
   create function search(text text) returns setof film language sql stable as 'select * from film';
   create function pair(out a int, out b mood) language sql as $$ select 1, 'happy'::mood $$;
+  create function any_row() returns record language sql stable as 'select 1, 2';
+  create function any_rows() returns setof record language sql stable as 'select 1, 2';
+  create domain tint as int;
+  create function tint_json(tint) returns json language sql immutable as $$ select json_build_object('red', $1::int) $$;
+  create function json_tint(json) returns tint language sql immutable as $$ select ($1 ->> 'red')::int::tint $$;
+  create cast (tint as json) with function tint_json(tint) as implicit;
+  create cast (json as tint) with function json_tint(json) as implicit;
+  create domain shade as int;
+  create function shade_json(shade) returns json language sql immutable as $$ select to_json('dark'::text) $$;
+  create cast (shade as json) with function shade_json(shade) as implicit;
+  create table paint (id int primary key, tint tint not null, shade shade);
+  create function paints() returns setof paint language sql stable as 'select * from paint';
   create function over(a int) returns text language sql as $$ select 'a' $$;
   create function over(b text) returns int language sql as $$ select 1 $$;
   `,
@@ -66,7 +78,7 @@ async function compile(program: string): Promise<string> {
 
 const head = `
 import { PostgrestClient } from '@supabase/postgrest-js';
-import type { Database } from './database.ts';
+import type { Database, Json } from './database.ts';
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const same = <A, B>(isSame: Equal<A, B>): void => void isSame;
 const client = new PostgrestClient<Database>('http://localhost');
@@ -193,6 +205,24 @@ test('the source', () => {
               },
             ];
           };
+          paint: {
+            Row: {
+              id: number;
+              tint: Json;
+              shade: Json | null;
+            };
+            Insert: {
+              id: number;
+              tint: Json;
+              shade?: number | null;
+            };
+            Update: {
+              id?: number;
+              tint?: Json;
+              shade?: number | null;
+            };
+            Relationships: [];
+          };
         };
         Views: {
           counts: {
@@ -242,6 +272,14 @@ test('the source', () => {
             Args: { a: number; b?: number };
             Returns: number;
           };
+          any_row: {
+            Args: never;
+            Returns: Record<string, unknown>;
+          };
+          any_rows: {
+            Args: never;
+            Returns: Record<string, unknown>[];
+          };
           films_of: {
             Args: { "": Database["public"]["Tables"]["director"]["Row"] };
             Returns: { id: number; title: string; year: number; tags: string[]; facts: Json; director_id: number; sequel_of: number; "odd name": number; length_text: string }[];
@@ -250,6 +288,10 @@ test('the source', () => {
           full_title: {
             Args: { "": Database["public"]["Tables"]["film"]["Row"] };
             Returns: string;
+          };
+          json_tint: {
+            Args: { "": Json };
+            Returns: number;
           };
           nothing: {
             Args: never;
@@ -268,6 +310,11 @@ test('the source', () => {
             Args: { b: string };
             Returns: number;
           };
+          paints: {
+            Args: never;
+            Returns: { id: number; tint: Json; shade: Json }[];
+            SetofOptions: { from: "*"; to: "paint"; isOneToOne: false; isSetofReturn: true };
+          };
           pair: {
             Args: never;
             Returns: { a: number; b: Database["public"]["Enums"]["mood"] };
@@ -276,6 +323,14 @@ test('the source', () => {
             Args: { text: string };
             Returns: { id: number; title: string; year: number; tags: string[]; facts: Json; director_id: number; sequel_of: number; "odd name": number; length_text: string }[];
             SetofOptions: { from: "*"; to: "film"; isOneToOne: false; isSetofReturn: true };
+          };
+          shade_json: {
+            Args: { "": number };
+            Returns: Json;
+          };
+          tint_json: {
+            Args: { "": number };
+            Returns: Json;
           };
         };
         Enums: {
@@ -288,6 +343,24 @@ test('the source', () => {
     };
     "
   `);
+});
+
+test('values of domains with representations are JSON, and rows of unknown columns are records', async () => {
+  expect(
+    await compile(`${head}
+      const { data } = await client.from('paint').select('tint, shade').single();
+      same<typeof data, { tint: Json; shade: Json | null } | null>(true);
+      await client.from('paint').insert({ id: 1, tint: { red: 1 }, shade: 2 });
+      // @ts-expect-error -- a shade is written as the number that it is
+      await client.from('paint').insert({ id: 1, tint: { red: 1 }, shade: 'dark' });
+      const { data: paints } = await client.rpc('paints').select('tint');
+      same<typeof paints, { tint: Json }[] | null>(true);
+      const { data: rows } = await client.rpc('any_rows');
+      same<typeof rows, Record<string, unknown>[] | null>(true);
+      const { data: row } = await client.rpc('any_row');
+      same<typeof row, Record<string, unknown> | null>(true);
+    `),
+  ).toBe('');
 });
 
 test('rows, embedded rows, writes and calls have their types', async () => {

@@ -1,6 +1,6 @@
 /** The type `Database` of `createClient<Database>()`, with which `@supabase/supabase-js` infers the rows of a request. */
 import type { Endpoint, EndpointParameter } from '@pgway/core';
-import { foreignKeysOf, groupBy, type RowFunction } from '@pgway/core/internal';
+import { foreignKeysOf, groupBy, type RelationColumn, type RowFunction } from '@pgway/core/internal';
 import type { DatabaseTypesOptions } from '../options.ts';
 import { keyFactsOf } from '../key-facts.ts';
 import { isRoot } from '../root/root-endpoint.ts';
@@ -131,7 +131,7 @@ function relation(name: string, endpoints: readonly Endpoint[], context: Context
 
 function rowMembers({ columns, schema, name }: Target, { names, rowFunctions }: Context): Lines {
   const own = [...columns.values()].map(
-    ({ name: column, type, notNull }) => `${memberName(column)}: ${names.text(type)}${notNull ? '' : ' | null'};`,
+    (column) => `${memberName(column.name)}: ${shownType(column, names)}${column.notNull ? '' : ' | null'};`,
   );
   const computed = rowFunctions.filter(({ rowType, schema: from, column }) => {
     const [typeSchema, typeName] = splitName(rowType) ?? [];
@@ -146,11 +146,21 @@ function rowMembers({ columns, schema, name }: Target, { names, rowFunctions }: 
 }
 
 function writeMembers({ columns }: Target, { names }: Context, kind: 'insert' | 'update'): Lines {
-  return [...columns.values()].map(({ name, type, notNull, hasDefault, identity, generated, writable }) => {
+  return [...columns.values()].map((column) => {
+    const { name, notNull, hasDefault, identity, generated, writable } = column;
     if (generated || identity === 'always' || !writable) return `${memberName(name)}?: never;`;
     const isOptional = kind === 'update' || !notNull || hasDefault || identity !== null;
-    return `${memberName(name)}${isOptional ? '?' : ''}: ${names.text(type)}${notNull ? '' : ' | null'};`;
+    return `${memberName(name)}${isOptional ? '?' : ''}: ${givenType(column, names)}${notNull ? '' : ' | null'};`;
   });
+}
+
+/** Values of a domain with a representation are any JSON. */
+function shownType({ type, representation }: RelationColumn, names: TypeNames): string {
+  return representation?.toJson ? 'Json' : names.text(type);
+}
+
+function givenType({ type, representation }: RelationColumn, names: TypeNames): string {
+  return representation?.fromJson ? 'Json' : names.text(type);
 }
 
 function relationshipsMember(target: Target, { relations }: Context): string {
@@ -196,8 +206,10 @@ function argumentName({ name, optional, unnamed }: EndpointParameter): string {
   return unnamed === true ? '""' : `${memberName(name)}${optional ? '?' : ''}`;
 }
 
-function returnType(endpoint: Endpoint, { names }: Context): string {
-  const { result, columns, isOne } = functionOf(endpoint)!;
+function returnType(endpoint: Endpoint, { names, relations }: Context): string {
+  const { result, columns: own, isOne, rowType, isRecord } = functionOf(endpoint)!;
+  if (isRecord) return result === 'value' ? record : `${record}[]`;
+  const columns = rowType === null ? own : (relationNamed(relations, rowType)?.columns ?? own);
   const value = resultTypeOf(endpoint);
   switch (result) {
     case 'nothing':
@@ -207,12 +219,15 @@ function returnType(endpoint: Endpoint, { names }: Context): string {
     case 'values':
       return value === null ? 'unknown[]' : names.list(value);
     default: {
-      const members = [...columns.values()].map(({ name, type }) => `${memberName(name)}: ${names.text(type)}`);
-      const row = members.length === 0 ? 'Record<string, unknown>' : `{ ${members.join('; ')} }`;
+      const members = [...columns.values()].map((column) => `${memberName(column.name)}: ${shownType(column, names)}`);
+      const row = members.length === 0 ? record : `{ ${members.join('; ')} }`;
       return result === 'row' || isOne ? row : `${row}[]`;
     }
   }
 }
+
+/** A row of unknown columns. */
+const record = 'Record<string, unknown>';
 
 /** Which relation the rows of a function are those of: the client infers embedded rows from it. */
 function setofOptions(endpoint: Endpoint, { relations, rowFunctions }: Context, argument: string | null): Lines {
@@ -221,13 +236,17 @@ function setofOptions(endpoint: Endpoint, { relations, rowFunctions }: Context, 
       schema === endpoint.schema && name === endpoint.name && (argument === null || rowType === argument),
   );
   const { rowType, result, isOne } = functionOf(endpoint)!;
-  const to =
-    rowType === null ? undefined : relations.find((each) => `${quote(each.schema)}.${quote(each.name)}` === rowType);
+  const to = rowType === null ? undefined : relationNamed(relations, rowType);
   if (to === undefined) return [];
   const from = called === undefined || argument === null ? '*' : (splitName(argument)?.[1] ?? '*');
   return [
     `SetofOptions: { from: ${JSON.stringify(from)}; to: ${JSON.stringify(to.name)}; isOneToOne: ${result === 'row' || isOne}; isSetofReturn: ${result === 'rows'} };`,
   ];
+}
+
+/** @param rowType quoted and qualified */
+function relationNamed(relations: readonly Target[], rowType: string): Target | undefined {
+  return relations.find(({ schema, name }) => `${quote(schema)}.${quote(name)}` === rowType);
 }
 
 function quote(name: string): string {
