@@ -13,7 +13,7 @@ import {
 } from '@pgway/core/internal';
 import { readModelOf } from '../read-models.ts';
 import { type Target, targetOf } from '../target.ts';
-import { exactType, isRequired, isWritable } from './values.ts';
+import { exactType, isRequired, isWritable, representedType } from './values.ts';
 
 /** Returns the tables and views of endpoints of the dialect, in their order. */
 export function describeTables(endpoints: readonly Endpoint[]): readonly DescribedTable[] {
@@ -36,7 +36,7 @@ function describeTable(endpoints: readonly Endpoint[]): DescribedTable {
     conflictActions: inserting === undefined ? [] : targetOf(inserting).options.conflictActions,
     columns: [...target.columns.values()].map((column) => ({
       name: column.name,
-      type: exactType(column.type),
+      type: representedType(column),
       notNull: column.notNull,
       writable: isWritable(column),
       required: isRequired(column),

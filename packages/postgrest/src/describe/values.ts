@@ -25,13 +25,30 @@ export function typed(type: TypeFacts | NamedType, nullable: boolean): Described
   return { kind: 'type', type: exactType(type as TypeFacts), nullable };
 }
 
+/** Returns the type of a column, which is JSON for a domain with a representation as JSON. */
+export function representedType({ type, representation }: Column): NamedType {
+  if (!representation?.toJson && !representation?.fromJson) return exactType(type);
+  const { sql, display, oid } = type;
+  return { sql, display, oid, baseOid: jsonOid, kind: 'base', json: 'json', textual: false, builtin: 'json' };
+}
+
+const jsonOid = 114;
+
+/** Values of a domain with a representation are any JSON, in rows or in bodies. */
+export function columnValue(
+  { type, notNull, representation }: Column,
+  direction: 'toJson' | 'fromJson',
+): DescribedValue {
+  return representation?.[direction] ? { kind: 'any' } : typed(type, !notNull);
+}
+
 /** A row of a response. `select` may leave columns out, and add related rows and computed columns. */
 export function selectedRow({ columns }: Pick<Target, 'columns'>): DescribedValue {
-  const members = [...columns.values()].map(({ name, type, notNull }): DescribedMember => ({
-    name,
-    description: type.display,
+  const members = [...columns.values()].map((column): DescribedMember => ({
+    name: column.name,
+    description: column.type.display,
     required: false,
-    value: typed(type, !notNull),
+    value: columnValue(column, 'toJson'),
   }));
   return { kind: 'object', members, open: true };
 }
@@ -54,7 +71,7 @@ export function writtenRow({ columns }: Pick<Target, 'columns'>, action: 'insert
     name: column.name,
     description: column.type.display,
     required: action === 'insert' && isRequired(column),
-    value: typed(column.type, !column.notNull),
+    value: columnValue(column, 'fromJson'),
   }));
   return { kind: 'object', members, open: true };
 }

@@ -4,7 +4,7 @@ import { foreignKeysOf, groupBy, type RelationColumn, type RowFunction } from '@
 import type { DatabaseTypesOptions } from '../options.ts';
 import { keyFactsOf } from '../key-facts.ts';
 import { isRoot } from '../root/root-endpoint.ts';
-import { functionOf, resultTypeOf, rowFunctionsOf } from '../rpc/function-target.ts';
+import { functionOf, type FunctionTarget, resultTypeOf, rowFunctionsOf } from '../rpc/function-target.ts';
 import { type Target, targetOf } from '../target.ts';
 import { labelsText, memberName, splitName, TypeNames } from './type-names.ts';
 
@@ -206,24 +206,28 @@ function argumentName({ name, optional, unnamed }: EndpointParameter): string {
   return unnamed === true ? '""' : `${memberName(name)}${optional ? '?' : ''}`;
 }
 
-function returnType(endpoint: Endpoint, { names, relations }: Context): string {
-  const { result, columns: own, isOne, rowType, isRecord } = functionOf(endpoint)!;
+function returnType(endpoint: Endpoint, context: Context): string {
+  const target = functionOf(endpoint)!;
+  const { result, isOne, isRecord } = target;
   if (isRecord) return result === 'value' ? record : `${record}[]`;
-  const columns = rowType === null ? own : (relationNamed(relations, rowType)?.columns ?? own);
   const value = resultTypeOf(endpoint);
   switch (result) {
     case 'nothing':
       return 'undefined';
     case 'value':
-      return value === null ? 'unknown' : names.text(value);
+      return value === null ? 'unknown' : context.names.text(value);
     case 'values':
-      return value === null ? 'unknown[]' : names.list(value);
-    default: {
-      const members = [...columns.values()].map((column) => `${memberName(column.name)}: ${shownType(column, names)}`);
-      const row = members.length === 0 ? record : `{ ${members.join('; ')} }`;
-      return result === 'row' || isOne ? row : `${row}[]`;
-    }
+      return value === null ? 'unknown[]' : context.names.list(value);
+    default:
+      return result === 'row' || isOne ? rowText(target, context) : `${rowText(target, context)}[]`;
   }
+}
+
+/** The rows of a table have its representations. */
+function rowText({ rowType, columns: own }: FunctionTarget, { names, relations }: Context): string {
+  const columns = rowType === null ? own : (relationNamed(relations, rowType)?.columns ?? own);
+  const members = [...columns.values()].map((column) => `${memberName(column.name)}: ${shownType(column, names)}`);
+  return members.length === 0 ? record : `{ ${members.join('; ')} }`;
 }
 
 /** A row of unknown columns. */

@@ -24,6 +24,10 @@ const gateway = useGateway(
   create view recent as select id, title, director_id from film where year > 1990;
   create table "odd ""table"" \\ é?#" (
     "select" int primary key, "order" text, "a.b" text, "a,b(c)" text, "constructor" text, "ÜX" int, "a->b" text, "limit" int, "__proto__" text);
+  create domain tint as int;
+  create function tint_json(tint) returns json language sql immutable as $$ select json_build_object('red', $1::int) $$;
+  create cast (tint as json) with function tint_json(tint) as implicit;
+  create table paint (id int primary key, tint tint not null);
   create function full_title(film) returns text language sql stable as $$ select $1.title || '!' $$;
   create schema archive;
   create table archive.film (id int primary key, reason text);
@@ -66,6 +70,8 @@ const all = await db.director.select();
 same<(typeof all)[number], { id: number; name: string; mood: 'happy' | 'sad "x"' | null; home: { x: number | null; label: string | null } | null }>(true);
 const one = await db.film.first({ columns: ['tags', 'facts'], where: [{ id: 1 }, { shown: { lt: new Date() }, facts: { contains: { long: true } } }] });
 same<typeof one, { tags: (string | null)[]; facts: unknown } | null>(true);
+const paints = await db.paint.select();
+same<(typeof paints)[number], { id: number; tint: unknown }>(true);
 const view = await db.recent.select({ with: { director: { columns: ['id'] } }, columns: ['title'] });
 same<(typeof view)[number], { title: string | null; director: { id: number } | null } | { title: string; director: { id: number } | null }>(false);
 const nothing = await db.film.insert({ title: 'P', shown: new Date() });
