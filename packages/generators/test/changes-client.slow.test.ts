@@ -12,7 +12,7 @@ import { clientOf, compile, folderWith } from './support.ts';
 const gateway = useGateway(
   `create table film (id int primary key, big_id bigint, title text);
    comment on table film is E'HTTP\\nfor select\\nchanges\\nchanges old';`,
-  { routineSources: [crudSource()] },
+  { routineSources: [crudSource({ listing: true })] },
 );
 
 interface Row {
@@ -164,6 +164,11 @@ export async function watch(): Promise<string[]> {
   for await (const films of filmChanges({ snapshot: true, filter: { title: "a" }, onInsert: (film) => film.title?.length })) {
     return films.map(({ title }) => title ?? "");
   }
+  for await (const films of filmChanges<{ id: number; year: string }>({ snapshot: true, filter: { title: "a", select: "id,year:doc->>year" } })) {
+    return films.map(({ year }) => year);
+  }
+  // @ts-expect-error: rows have the selected columns
+  filmChanges({ filter: { select: "id" }, onInsert: (film: { title: string }) => film.name });
   // @ts-expect-error: not a column
   filmChanges({ filter: { name: "a" } });
   return [];

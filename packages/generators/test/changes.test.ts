@@ -50,6 +50,7 @@ test('the OpenAPI document has the stream with the schemas of its events', async
   expect(stream.parameters.map(({ name }: { name: string }) => name)).toEqual([
     'id',
     'title',
+    'select',
     'or',
     'and',
     'snapshot',

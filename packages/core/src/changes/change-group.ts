@@ -167,8 +167,9 @@ function changesAfter(message: ChangeMessage & { readonly kind: 'changes' }, id:
  * is.
  */
 export function groupKey({ query, identity, operations, withOld, withUnchanged, route, gapOn }: ChangeRequest): string {
-  const { relation, keyColumns, sql, values } = query;
-  const shape = [relation.schema, relation.name, keyColumns, sql, values];
+  const { relation, keyColumns, sql, values, columns } = query;
+  const names = columns.map(({ key }) => key);
+  const shape = [relation.schema, relation.name, keyColumns, sql, values, names];
   const all = [shape, identity.role ?? null, identity.key, operations, withOld, withUnchanged, route, gapOn];
   return createHash('sha256').update(JSON.stringify(all)).digest('base64');
 }

@@ -262,7 +262,7 @@ export interface RowResponse {
 export type QueryBuilder = (input: QueryInput) => Query | Promise<Query>;
 
 /** The statements of a subscription to changes of rows. */
-export interface ChangeStatements {
+export interface ChangeStatements extends Pick<Query, 'columns' | 'toError'> {
   /** Reads rows by their keys, as `ChangeQuery.sql` says. The values are those after the arrays of keys, the sources those of all values. */
   readonly lookup: {
     readonly sql: string;

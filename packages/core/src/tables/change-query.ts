@@ -3,55 +3,52 @@ import type { Endpoint, Listing, ResultColumn } from '../endpoints/endpoint.ts';
 import { buildSelectList } from '../endpoints/statement.ts';
 import { checkConditionCount, equalityConditions, operationOf, operandOf } from './condition.ts';
 import { parseColumnFilters } from './listing/column-filters.ts';
-import { parsePage, writeListingPage } from './listing/page.ts';
-import { parseSelection } from './listing/selection.ts';
-import { toReadProblem } from './read-problem.ts';
-import { type Condition, writeConditions, writeOperand, writeWhere } from './parts/condition.ts';
+import { parsePage } from './listing/page.ts';
+import { parseSelection, type Selection } from './listing/selection.ts';
+import { writeColumns } from './read/joined-columns.ts';
+import { toReadProblem, toSelectProblem } from './read-problem.ts';
+import { selectRows, writePageOf } from './select-query.ts';
+import { type Condition, writeConditions, writeOperand } from './parts/condition.ts';
 import { SqlText } from './parts/sql-text.ts';
 import { aliasedTable, listColumnParameters, listProvidedColumns, requireTable, rowAlias } from './provided-columns.ts';
 
-/** Builds the statements that read rows by their keys, and all rows, with the filters of a request. */
+/** Builds the statements that read rows by their keys, and all rows, with the filters and `select` of a request. */
 export const buildChangeStatements: ChangeStatementsBuilder = (input) => {
   const { endpoint } = input;
   const { listing } = requireTable(endpoint);
-  const conditions = selectConditions(input);
-  const page = listing === null ? null : parsePage(input, listing);
-  const snapshot = selectAll(endpoint, [...conditions, ...(page?.after ?? [])]);
-  if (page !== null) writeListingPage(snapshot, page);
+  const provided = listProvidedColumns(input);
   const keys = keyColumns(endpoint);
-  return { lookup: selectByKey(endpoint, keys, conditions), snapshot: snapshot.finish('snapshot'), keys };
+  if (listing === null) {
+    const conditions = checkConditionCount(equalityConditions(provided));
+    const snapshot = selectRows(endpoint, conditions).finish('snapshot');
+    return { lookup: selectByKey(endpoint, keys, conditions, null), snapshot, keys };
+  }
+  const conditions = checkConditionCount(parseColumnFilters(provided, endpoint.queryStringNullHandling).conditions);
+  const page = parsePage(input, listing);
+  const selection = parseOwnSelection(input, listing);
+  const snapshot = writePageOf(endpoint, [...conditions, ...page.after], { page, selection }).finish('snapshot');
+  const columns = selection?.columns ?? null;
+  return {
+    lookup: selectByKey(endpoint, keys, [...conditions, ...(selection?.conditions ?? [])], columns),
+    snapshot,
+    keys,
+    ...(columns === null ? {} : { columns: columns.result, toError: toSelectProblem }),
+  };
 };
 
-function selectConditions(input: QueryInput): readonly Condition[] {
-  const provided = listProvidedColumns(input);
-  const { endpoint } = input;
-  const { listing } = requireTable(endpoint);
-  if (listing === null) return checkConditionCount(equalityConditions(provided));
-  const { conditions } = parseColumnFilters(provided, endpoint.queryStringNullHandling);
-  return [...checkConditionCount(conditions), ...groupConditions(input, listing)];
-}
-
-/**
- * Returns the conditions of groups and values of JSON.
- * @throws Problem `invalid-parameter` for `select`: rows have the columns of the endpoint, and no related rows
- */
-function groupConditions(input: QueryInput, listing: Listing): readonly Condition[] {
+/** @throws Problem `invalid-parameter` for related rows: changes of their tables are no events */
+function parseOwnSelection(input: QueryInput, listing: Listing): Selection | null {
   try {
     const selection = parseSelection(input, listing);
-    if (selection === null || selection.columns === null) return selection?.conditions ?? [];
+    if (selection?.readsOthers !== true) return selection;
   } catch (error) {
     throw toReadProblem(error);
   }
   throw new Problem('invalid-parameter', {
-    detail: 'The parameter "select": a stream of changes has all columns; remove it.',
+    detail:
+      'The parameter "select": a stream of changes has no related rows, as changes of their tables make no event; select columns only.',
     members: { parameters: ['select'] },
   });
-}
-
-function selectAll(endpoint: Endpoint, conditions: readonly Condition[]): SqlText {
-  const sql = new SqlText().add(`select ${buildSelectList(endpoint, rowAlias)} from ${aliasedTable(endpoint)}`);
-  writeWhere(sql, conditions);
-  return sql;
 }
 
 /** The columns of the result that identify a row. */
@@ -60,17 +57,22 @@ function keyColumns({ result, changes }: Endpoint): readonly ResultColumn[] {
   return changes!.key.flatMap(({ shown }) => columns.filter(({ name }) => name === shown));
 }
 
-/** The join uses the index of the key, of several columns too. */
+/**
+ * The join uses the index of the key, of several columns too.
+ * @param selected null: the columns of the endpoint
+ */
 function selectByKey(
   endpoint: Endpoint,
   keys: readonly ResultColumn[],
   conditions: readonly Condition[],
+  selected: Selection['columns'],
 ): ChangeStatements['lookup'] {
   const parameters = listColumnParameters(endpoint);
   const columns = keys.map(({ name }) => parameters.find(({ facts }) => facts.name === name)!);
   const result = { kind: 'objects', columns: keys } as const;
   const keyList = buildSelectList({ result, raw: null }, rowAlias);
-  const sql = new SqlText().add(`select "k"."n", ${keyList}, ${buildSelectList(endpoint, rowAlias)} from `);
+  const rowList = selected === null ? buildSelectList(endpoint, rowAlias) : selected.outer;
+  const sql = new SqlText().add(`select "k"."n", ${keyList}, ${rowList} from `);
   sql.add('rows from (');
   for (const [index, { parameter }] of columns.entries()) {
     sql
@@ -85,6 +87,10 @@ function selectByKey(
     const cast = type === null ? '' : `::${type}`;
     writeOperand(sql.add(index === 0 ? '' : ' and '), operandOf(column));
     sql.add(`${cast} ${operator} "k"."c${index}"${cast}`);
+  }
+  if (selected !== null) {
+    writeColumns(sql.add(' cross join lateral (select '), selected.inner);
+    sql.add(') as "page"');
   }
   if (conditions.length > 0) writeConditions(sql.add(' where '), conditions, ' and ');
   const { sql: text, values, valueSources } = sql.finish('changes');

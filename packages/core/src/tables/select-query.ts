@@ -30,7 +30,7 @@ export const buildSelect: QueryBuilder = (input) => {
   return { ...statement, ...choosePlanMode(input.endpoint, provided, statement.values.length) };
 };
 
-function selectRows(endpoint: Endpoint, conditions: readonly Condition[]): SqlText {
+export function selectRows(endpoint: Endpoint, conditions: readonly Condition[]): SqlText {
   const sql = new SqlText().addLazily(
     () => `select ${buildSelectList(endpoint, rowAlias)} from ${aliasedTable(endpoint)}`,
     '',
@@ -64,7 +64,7 @@ function buildPage(input: QueryInput, listing: Listing): Query {
   };
 }
 
-function writePageOf(
+export function writePageOf(
   endpoint: Endpoint,
   conditions: readonly Condition[],
   { page, selection }: { readonly page: ListingPage; readonly selection: Selection | null },

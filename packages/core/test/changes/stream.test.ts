@@ -81,7 +81,10 @@ changes';
     bytes bytea, list integer[], doc json, docb jsonb, code uuid, real8 double precision, range int4range, address inet);
   comment on table kinds is 'HTTP
 changes';
-  create publication pgway_changes for table film, kinds, sample, toasted;
+  create table showing (id integer primary key, film_id integer references film on delete cascade);
+  comment on table showing is 'HTTP
+changes';
+  create publication pgway_changes for table film, kinds, sample, toasted, showing;
   insert into film values (1, 'One', 90), (2, 'Two', 120);
   `,
   {
@@ -105,6 +108,63 @@ function recordTexts(stream: OpenStream): readonly string[] {
 }
 
 describe('the stream of changes of a table', () => {
+  test('select chooses the columns of the records, as in GET; other changes make no event', async () => {
+    await gateway.database.query(
+      `insert into kinds (id, docb, day, amount) values (71, '{"name": "a"}', '2026-01-02', 1)`,
+    );
+    const select = 'select=id,docb->>name,doc:docb->name,day::text,cents:amount::text&id=gte.71';
+    const rows = await (await fetch(`${gateway.url}/api/kinds?${select}`)).text();
+    expect(rows).toBe('[{"id":71,"name":"a","doc":"a","day":"2026-01-02","cents":"1.00"}]');
+    const stream = await openStream(gateway, `/api/kinds/changes?snapshot=true&${select}`);
+    const renamed = await openStream(gateway, '/api/kinds/changes?select=key:id,name:docb->>name&id=gte.71');
+    const other = await openStream(gateway, '/api/kinds/changes?select=key:id,title:docb->>name&id=gte.71');
+    await expect.poll(() => records(stream)).toEqual([`row {"type":"row","record":${rows.slice(1, -1)}}`]);
+    await expect.poll(() => [renamed.lastId(), other.lastId()]).toEqual([expect.any(String), expect.any(String)]);
+
+    await gateway.database.query('update kinds set flag = true where id = 71');
+    await gateway.database.query(`update kinds set docb = '{"name": "b"}' where id = 71`);
+    await expect.poll(() => [stream, renamed, other].map((one) => records(one).length)).toEqual([2, 1, 1]);
+    await gateway.database.query('delete from kinds where id = 71');
+
+    await expect
+      .poll(() => records(stream).slice(1))
+      .toEqual([
+        'update {"type":"update","record":{"id":71,"name":"b","doc":"b","day":"2026-01-02","cents":"1.00"}}',
+        'delete {"type":"delete","old":{"id":71}}',
+      ]);
+    await expect
+      .poll(() => [renamed, other].map(records))
+      .toEqual(
+        ['name', 'title'].map((name) => [
+          `update {"type":"update","record":{"key":71,"${name}":"b"}}`,
+          'delete {"type":"delete","old":{"id":71}}',
+        ]),
+      );
+  });
+
+  test('a select that cannot be read, or has related rows, is refused with the reason', async () => {
+    const refused = async (query: string): Promise<readonly [number, string]> => {
+      const { status, body } = await gateway.send(`GET ${query}`);
+      return [status, (JSON.parse(body) as { detail: string }).detail];
+    };
+    expect(await refused('/api/showing/changes?select=id,film(title)')).toEqual([
+      400,
+      'The parameter "select": a stream of changes has no related rows, as changes of their tables make no event; select columns only.',
+    ]);
+    expect(await refused('/api/showing/changes?film.title=eq.One')).toEqual([
+      400,
+      expect.stringContaining('"film" is not a related table that "select" names'),
+    ]);
+    expect(await refused('/api/film/changes?select=id,nothing')).toEqual([
+      400,
+      expect.stringContaining('"nothing" is not a column of'),
+    ]);
+    expect(await refused('/api/kinds/changes?select=flag::date')).toEqual([
+      400,
+      expect.stringContaining('cannot evaluate what the request selects'),
+    ]);
+  });
+
   test('begins with the rows, and continues with changes', async () => {
     const stream = await openStream(gateway, '/api/film/changes?snapshot=true&length=lt.100');
     expect([stream.response.status, stream.response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
@@ -165,7 +225,7 @@ describe('the stream of changes of a table', () => {
   test('a truncation has an event of its own', async () => {
     const stream = await openStream(gateway, '/api/film/changes');
     await expect.poll(() => stream.lastId()).toBeDefined();
-    await gateway.database.query(`truncate film; insert into film values (5, 'Five', 5)`);
+    await gateway.database.query(`truncate film cascade; insert into film values (5, 'Five', 5)`);
     await expect
       .poll(() => records(stream))
       .toEqual([

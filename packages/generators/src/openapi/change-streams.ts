@@ -19,8 +19,8 @@ const lastEventId: JsonSchema = {
   schema: { type: 'string' },
 };
 
-/** Parameters of listings that a stream does not have: those of a page, and other columns. */
-const listingParameters: ReadonlySet<unknown> = new Set(['select', 'order', 'limit', 'offset', 'after']);
+/** Parameters of listings that a stream does not have: those of a page. */
+const listingParameters: ReadonlySet<unknown> = new Set(['order', 'limit', 'offset', 'after']);
 
 /** Returns the streams of row changes, by path. */
 export function changeStreamPaths(

@@ -18,10 +18,21 @@ export function changesText(
   const keys =
     'columns' in result ? shown.map((name) => result.columns.find((column) => column.name === name)!.key) : [];
   const shape = options.parseBigints ? bigintShape(result) : null;
+  const listing = endpoint.table?.listing ?? null;
+  const select = listing === null ? null : endpoint.parameters.find(({ position }) => position === listing.select)!.key;
+  const own = `IChangesOptions<${response.name}, ${filter}>`;
+  // Rows of a request that selects columns have a type that its caller knows.
+  const overloads =
+    select === null || request === null
+      ? ''
+      : tsOnly(`export function ${changesName}<Row extends object>(options: IChangesOptions<Row, ${filter} & { ${select}: string }>): ChangeStream<Row>;
+export function ${changesName}(options?: IChangesOptions<${response.name}, Omit<${filter}, "${select}">>): ChangeStream<${response.name}>;
+`);
   return [
     `/** The changes of the rows of \`GET ${endpoint.path}\`, which the caller may select. */`,
-    `export const ${changesName} = (options${tsOnly(`: IChangesOptions<${response.name}, ${filter}>`)} = {})${tsOnly(`: ChangeStream<${response.name}>`)} =>`,
-    `  new ChangeStream(_baseUrl + ${stringLiteral(changes)}, [${keys.map(stringLiteral).join(', ')}], options${shape === null ? '' : `, (row) => _bigints(row, ${shape})${tsOnly(` as ${response.name}`)}`});`,
+    `${overloads}export function ${changesName}(options${tsOnly(`: ${own}`)} = {})${tsOnly(`: ChangeStream<${response.name}>`)} {`,
+    `  return new ChangeStream(_baseUrl + ${stringLiteral(changes)}, [${keys.map(stringLiteral).join(', ')}], options${shape === null ? '' : `, (row) => _bigints(row, ${shape})${tsOnly(` as ${response.name}`)}`});`,
+    '}',
     '',
   ];
 }

@@ -118,7 +118,7 @@ function buildRequest(
   const injected = injectValues(bound, { request, caller }, pipeline);
   const { parameters, values, settings } = injected;
   const context = toQueryContext(injected, { request, caller }, pipeline);
-  const { lookup, snapshot, keys } = target.changesBuilder!({
+  const statements = target.changesBuilder!({
     endpoint,
     parameters,
     values,
@@ -128,9 +128,9 @@ function buildRequest(
     context,
   });
   return {
-    call: toCall(injected, lookup),
+    call: toCall(injected, statements),
     request: {
-      query: toQuery(target, lookup, keys),
+      query: toQuery(target, statements),
       identity: toChangeIdentity(settings, selectRole(pipeline, injected), {
         caller,
         keys: pipeline.contextKeys,
@@ -141,14 +141,15 @@ function buildRequest(
       withUnchanged: false,
       route: toRoute(changes.by, caller),
       gapOn: changes.gapOn,
-      snapshot: hasSnapshot ? toSnapshot(snapshot) : null,
+      snapshot: hasSnapshot ? toSnapshot(statements.snapshot) : null,
       lastEventId: request.header('last-event-id') ?? null,
     },
   };
 }
 
 /** Returns the lookup as a call, whose errors name the parameters of the request. */
-function toCall(injected: InjectedCall, { sql, values, valueSources }: ChangeStatements['lookup']): ExecutableCall {
+function toCall(injected: InjectedCall, { lookup, toError }: ChangeStatements): ExecutableCall {
+  const { sql, values, valueSources } = lookup;
   const keys = valueSources.slice(values.length).map(() => null);
   return {
     ...injected,
@@ -160,23 +161,19 @@ function toCall(injected: InjectedCall, { sql, values, valueSources }: ChangeSta
     rowResponse: null,
     isReadOnly: false,
     mayCache: false,
-    toError: null,
+    toError: toError ?? null,
   };
 }
 
-function toQuery(
-  { endpoint, sessionUse }: CompiledEndpoint,
-  { sql, values }: ChangeStatements['lookup'],
-  keys: ChangeStatements['keys'],
-): ChangeQuery {
+function toQuery({ endpoint, sessionUse }: CompiledEndpoint, { lookup, keys, columns }: ChangeStatements): ChangeQuery {
   const { relation, key } = endpoint.changes!;
   return {
     relation,
     keyColumns: key.map(({ column }) => column),
-    sql,
-    values: values.map(toText),
+    sql: lookup.sql,
+    values: lookup.values.map(toText),
     keys,
-    columns: endpoint.result.kind === 'objects' ? endpoint.result.columns : [],
+    columns: columns ?? (endpoint.result.kind === 'objects' ? endpoint.result.columns : []),
     altersTransaction: sessionUse.altersTransaction,
     altersSession: sessionUse.alters,
   };
@@ -223,7 +220,7 @@ const maxReplayBytes = 64 * 1024 * 1024;
 /** @throws Problem for a caller with too many streams; the error of PostgreSQL that refuses the query */
 async function openStream(
   target: CompiledEndpoint,
-  { request: changeRequest }: RequestedChanges,
+  { request: changeRequest, call: { toError } }: RequestedChanges,
   { request, caller }: { readonly request: GatewayRequest; readonly caller: Caller | null },
   pipeline: RequestPipeline,
 ): Promise<GatewayResponse> {
@@ -261,7 +258,7 @@ async function openStream(
     });
   } catch (error) {
     subscriber.cancel();
-    throw error;
+    throw toError?.(error) ?? error;
   }
   if (subscriber.isDisconnected) subscription.cancel();
   return { kind: 'stream', status: 200, headers, body: subscriber };
