@@ -380,7 +380,7 @@ describe('indexes on the running server', () => {
 });
 
 test('the table of codes in the guide is that of the rules', () => {
-  const guide = readFileSync(new URL('../../../../docs/guide/pgscout.md', import.meta.url), 'utf8');
+  const guide = readFileSync(new URL('../../../../docs/guide/pgscout-advise.md', import.meta.url), 'utf8');
   const rows = [...guide.matchAll(/^\| `([a-z-]+)` \| (.*) \|$/gm)].map(([, code, summary]) => [code, summary]);
   expect(rows).toEqual(rules.map(({ code, summary }) => [code, summary]));
 });
