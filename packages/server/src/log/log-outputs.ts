@@ -8,7 +8,6 @@ import { LineOutput, type LineOutputOptions } from './line-output.ts';
 import { LogDatabase, type Row, sizeOfRow, storableJson, storableText } from './log-database.ts';
 import { appendAtExit, LogFile } from './log-file.ts';
 import type { LogTarget } from './logger.ts';
-import type { ProcessContext } from '../process-context.ts';
 import { type RequestEntry, trackingParameters, trackingRow } from './request-log.ts';
 
 export interface LogOutputs {
@@ -40,9 +39,11 @@ export interface LogOutputsContext {
   /** Receives failures of the outputs, one line each. */
   readonly report: (message: string) => void;
   /** Writes to the console, without blocking the program. */
-  readonly writeLog: ProcessContext['writeLog'];
-  readonly writeLogSync: ProcessContext['writeLogSync'];
-  readonly onExit: ProcessContext['onExit'];
+  readonly writeLog: (lines: Uint8Array) => Promise<void>;
+  /** As `writeLog`, at the exit of the process. */
+  readonly writeLogSync: (lines: Uint8Array) => void;
+  /** Calls the listener when the process exits; returns a function that removes it. */
+  readonly onExit: (listener: () => void) => () => void;
   /** Writes the lines of the log file; absent: into the configured file. */
   readonly file?: BatchSink<Uint8Array>;
 }
