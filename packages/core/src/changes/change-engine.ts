@@ -14,6 +14,7 @@ import { clientShare, type Database } from '../postgres/port.ts';
 import type { CommittedTransaction } from '../postgres/replication/committed-transaction.ts';
 import { StatementCache } from '../postgres/statement-cache.ts';
 import { ChangeGroup, findResetReason, groupKey, GroupMember, untilResumable } from './change-group.ts';
+import { selectExpired } from './empty-groups.ts';
 import { isIdOf } from './change-id.ts';
 import { Cut, flushLog } from './cut.ts';
 import { deliverCut } from './deliver-cut.ts';
@@ -103,7 +104,6 @@ export class ChangeEngine implements ChangeFeed {
       maxBytes: options.replay.bytes,
     };
     this.#joins = new GroupJoins(this.#context, {
-      server: this.#server,
       limiter: this.#limiter,
       ended: (group, reason) => this.#endGroup(group, reason),
       deliveries: (count) => void (this.#counts.deliveries += count),
@@ -129,13 +129,13 @@ export class ChangeEngine implements ChangeFeed {
     const { lastEventId } = request;
     const missed = group === undefined || lastEventId === null ? null : this.#messagesAfter(group, lastEventId);
     if (group === undefined) {
-      group = new ChangeGroup(key, request, this.#log);
+      group = new ChangeGroup(key, request, { log: this.#log, server: this.#server });
       this.#groups.set(key, group);
     }
     group.request = { ...request, lastEventId: null };
     group.emptySince = null;
     const subscription = this.#createSubscription(group, member);
-    const gap = findResetReason(request, missed, this.#server);
+    const gap = findResetReason(request, missed, group.source);
     if (missed !== null && gap === null) {
       group.members.add(member);
       for (const message of missed) member.send(message);
@@ -205,13 +205,13 @@ export class ChangeEngine implements ChangeFeed {
     const lost = await this.#tables.refresh();
     for (const group of [...this.#groups.values()].filter(({ table }) => lost.has(table))) {
       if (this.#current !== null)
-        this.#countGaps('schema-changed', group.gapAt(this.#current.position, 'schema-changed', this.#server));
+        this.#countGaps('schema-changed', group.gapAt(this.#current.position, 'schema-changed'));
       this.#endGroup(group, 'schema-changed');
     }
   }
 
   #messagesAfter(group: ChangeGroup, lastEventId: string): ReturnType<ChangeGroup['after']> {
-    if (!group.isActive || group.isBusy || !isIdOf(this.#server, lastEventId)) return null;
+    if (!group.isActive || group.isBusy || !isIdOf(group.source, lastEventId)) return null;
     this.#advance(group);
     return group.after(lastEventId);
   }
@@ -354,7 +354,6 @@ export class ChangeEngine implements ChangeFeed {
         groups: [...this.#groups.values()],
         tables: this.#tables.byKey,
         context: this.#context,
-        server: this.#server,
         limiter: this.#limiter,
         onLookups: (count) => void (this.#counts.lookups += count),
         onDeliveries: (count) => void (this.#counts.deliveries += count),
@@ -389,12 +388,10 @@ export class ChangeEngine implements ChangeFeed {
     const empty = [...this.#groups.values()].filter(
       (group) => group.emptySince !== null && group.members.size === 0 && !group.isBusy && !this.#joins.has(group),
     );
-    const surplus = empty.length - maxEmptyGroups;
-    for (const [index, group] of empty.entries())
-      if (index < surplus || group.emptySince! < oldest) {
-        group.end('closing');
-        this.#groups.delete(group.key);
-      }
+    for (const group of selectExpired(empty, { maxGroups: maxEmptyGroups, oldest })) {
+      group.end('closing');
+      this.#groups.delete(group.key);
+    }
     this.#log.evict();
   }
 }

@@ -7,7 +7,7 @@ import type {
   ChangeRequest,
   RowChange,
 } from '../ports/changes.ts';
-import { formatChangeId, isIdOf, numberAfter } from './change-id.ts';
+import { formatChangeId, formatSource, isIdOf, isIdOfServer, numberAfter } from './change-id.ts';
 import { tableKey } from './key-changes.ts';
 import type { ReplayLog } from './replay-log.ts';
 
@@ -82,6 +82,8 @@ const noTables: ReadonlySet<string> = new Set();
 /** Subscriptions that share lookups and events: those of one query and one identity. */
 export class ChangeGroup {
   readonly key: string;
+  /** The end of its ids. */
+  readonly source: string;
   /** The table, as `tableKey` returns it. */
   readonly table: string;
   readonly gapOn: ReadonlySet<string>;
@@ -103,8 +105,14 @@ export class ChangeGroup {
   isEnded = false;
   readonly #log: ReplayLog;
 
-  constructor(key: string, request: ChangeRequest, log: ReplayLog) {
+  /** @param server 8 hexadecimal digits */
+  constructor(
+    key: string,
+    request: ChangeRequest,
+    { log, server }: { readonly log: ReplayLog; readonly server: string },
+  ) {
     this.key = key;
+    this.source = formatSource(server, key);
     this.request = request;
     this.table = tableKey(request.query.relation);
     this.gapOn = request.gapOn.length === 0 ? noTables : new Set(request.gapOn.map(tableKey));
@@ -136,8 +144,8 @@ export class ChangeGroup {
   }
 
   /** Sends a gap with the first id after that of the group. */
-  gapAt(position: string, reason: ChangeGapReason, server: string): number {
-    return this.gap(formatChangeId(position, numberAfter(this.lastId, position), server), reason);
+  gapAt(position: string, reason: ChangeGapReason): number {
+    return this.gap(formatChangeId(position, numberAfter(this.lastId, position), this.source), reason);
   }
 
   #publish(message: ChangeMessage, beforeRows: ChangeMessage): number {
@@ -181,10 +189,13 @@ export function groupKey({ query, identity, operations, withOld, withUnchanged, 
 export function findResetReason(
   { lastEventId, snapshot }: ChangeRequest,
   missed: readonly ChangeMessage[] | null,
-  server: string,
+  source: string,
 ): ChangeGapReason | null {
   if (lastEventId === null) return null;
-  if (missed === null) return isIdOf(server, lastEventId) ? 'too-long-away' : 'other-instance';
+  if (missed === null) {
+    if (isIdOf(source, lastEventId)) return 'too-long-away';
+    return isIdOfServer(source, lastEventId) ? 'other-stream' : 'other-instance';
+  }
   // The rows of a snapshot follow a gap.
   return snapshot === null ? null : (missed.findLast((message) => message.kind === 'gap')?.reason ?? null);
 }

@@ -29,7 +29,6 @@ export interface DeliveryOptions {
   readonly tables: ReadonlyMap<string, WatchedTable>;
   readonly context: LookupContext;
   readonly limiter: Limiter;
-  readonly server: string;
   onLookups(count: number): void;
   onDeliveries(count: number): void;
   /** The group begins again at the next cut, and its subscribers get a gap. */
@@ -150,7 +149,7 @@ function finish(pair: LookupPair, result: LookupResult, interval: CutInterval, o
   if (result.kind === 'gap') return options.onRestart(group, result.reason);
   const truncated = interval.changes.get(group.table)?.truncated ?? null;
   const changes = truncated === null ? result.changes : [truncation(truncated), ...result.changes];
-  const message = numberChanges(group, changes, interval.cut, options.server);
+  const message = numberChanges(group, changes, interval.cut);
   if (message !== null) options.onDeliveries(group.publish(message) * changes.length);
   if (missed !== null) options.onRestart(group, missed);
 }
@@ -163,11 +162,13 @@ function numberChanges(
   group: ChangeGroup,
   changes: readonly UnnumberedChange[],
   { position }: Cut,
-  server: string,
 ): ChangeMessage | null {
   if (changes.length === 0) return null;
   const first = numberAfter(group.lastId, position);
-  const numbered = changes.map((change, index) => ({ id: formatChangeId(position, first + index, server), ...change }));
+  const numbered = changes.map((change, index) => ({
+    id: formatChangeId(position, first + index, group.source),
+    ...change,
+  }));
   return { kind: 'changes', id: numbered.at(-1)!.id, changes: numbered };
 }
 

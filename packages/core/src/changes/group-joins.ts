@@ -1,6 +1,6 @@
 import type { ChangeEnd, ChangeGapReason, ChangeRequest } from '../ports/changes.ts';
 import type { ChangeGroup, GroupMember } from './change-group.ts';
-import { formatChangeId, numberAfter } from './change-id.ts';
+import { formatChangeId } from './change-id.ts';
 import type { Cut } from './cut.ts';
 import { GroupLookup, type LookupContext, toFailure } from './group-lookup.ts';
 import type { Limiter } from './limiter.ts';
@@ -18,7 +18,6 @@ export interface JoinBatch {
 }
 
 export interface JoinOptions {
-  readonly server: string;
   readonly limiter: Limiter;
   ended(group: ChangeGroup, reason: ChangeEnd): void;
   deliveries(count: number): void;
@@ -90,8 +89,8 @@ export class GroupJoins {
   }
 
   /** Returns the id of the state of a group in a cut, after the events that it has got already. */
-  idOf({ lastId }: Pick<ChangeGroup, 'lastId'>, { position }: Cut): string {
-    const id = formatChangeId(position, 0, this.#options.server);
+  idOf({ lastId, source }: Pick<ChangeGroup, 'lastId' | 'source'>, { position }: Cut): string {
+    const id = formatChangeId(position, 0, source);
     return lastId > id ? lastId : id;
   }
 
@@ -112,10 +111,8 @@ export class GroupJoins {
   }
 
   #restart(group: ChangeGroup, reason: ChangeGapReason, cut: Cut): readonly Promise<void>[] {
-    const { server } = this.#options;
     group.isActive = true;
-    const id = formatChangeId(cut.position, numberAfter(group.lastId, cut.position), server);
-    this.#options.gaps(reason, group.gap(id, reason));
+    this.#options.gaps(reason, group.gapAt(cut.position, reason));
     return this.#readSnapshots(group, [...group.members], { cut, open: new OpenJoins(group, []), isReset: () => true });
   }
 

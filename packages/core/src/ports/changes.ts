@@ -65,6 +65,7 @@ export interface ChangeRequest {
  * Why a subscriber may have missed changes:
  * - `too-long-away`: the events after its last one are not kept any more
  * - `other-instance`: its last event is not one of this server
+ * - `other-stream`: its last event is one of another query or identity
  * - `connection-lost`: the server lost its connection to the log
  * - `schema-changed`: the table was redefined or rewritten
  * - `too-many-changes`: a transaction changed more rows than the limit
@@ -74,6 +75,7 @@ export interface ChangeRequest {
 export type ChangeGapReason =
   | 'too-long-away'
   | 'other-instance'
+  | 'other-stream'
   | 'connection-lost'
   | 'schema-changed'
   | 'too-many-changes'
@@ -83,7 +85,7 @@ export type ChangeGapReason =
 
 /** A change of a row. Members with bytes are JSON objects. */
 export interface RowChange {
-  /** `<timeline>-<position of the cut>.<number in the cut>-<server>`: later ids compare greater as text. */
+  /** `<timeline>-<position of the cut>.<number in the cut>-<server and group>`: later ids compare greater as text. */
   readonly id: string;
   readonly operation: ChangeOperation | 'truncate';
   /** When the last transaction that changed the row was committed: ISO 8601 with microseconds, in UTC. */

@@ -178,7 +178,7 @@ describe('the stream of changes of a table', () => {
       .toEqual([
         {
           event: 'insert',
-          id: expect.stringMatching(/^[0-9A-F]{8}-[0-9A-F]{16}\.[0-9A-F]{8}-[0-9a-f]{8}$/),
+          id: expect.stringMatching(/^[0-9A-F]{8}-[0-9A-F]{16}\.[0-9A-F]{8}-[0-9a-f]{14}$/),
           data: expect.stringMatching(
             `^{"type":"insert",${film},"commitTimestamp":"20.{24}Z","record":{"id":2,"title":"Two","length":80}}$`,
           ),
@@ -210,7 +210,7 @@ describe('the stream of changes of a table', () => {
         'update {"type":"update","record":{"id":12,"title":"d","length":1}}',
       ]);
     const unknown = await openStream(gateway, '/api/film/changes?snapshot=true&id=12', {
-      'last-event-id': `${id!.slice(0, -8)}00000000`,
+      'last-event-id': `${id!.slice(0, -14)}00000000000000`,
     });
     await expect
       .poll(() => records(unknown))
@@ -219,7 +219,26 @@ describe('the stream of changes of a table', () => {
         'reset {"type":"reset"}',
         'row {"type":"row","record":{"id":12,"title":"d","length":1}}',
       ]);
+    const other = await openStream(gateway, '/api/film/changes?id=12', { 'last-event-id': id! });
+    await expect.poll(() => records(other)).toEqual(['gap {"type":"gap","reason":"other-stream"}']);
     await gateway.database.query('delete from film where id > 10');
+  });
+
+  test('a table that is taken out of the publication ends its streams after a gap', async () => {
+    const stream = await openStream(gateway, '/api/showing/changes');
+    await expect.poll(() => stream.lastId()).toBeDefined();
+    await gateway.database.query('alter publication pgway_changes drop table showing');
+
+    await expect.poll(() => stream.hasEnded(), { timeout: 10_000 }).toBe(true);
+    expect(records(stream)[0]).toBe('gap {"type":"gap","reason":"schema-changed"}');
+    const again = await gateway.send('GET /api/showing/changes');
+    expect([again.status, again.body]).toEqual([
+      503,
+      expect.stringContaining('run pgway install changes public.showing'),
+    ]);
+    await gateway.database.query('alter publication pgway_changes add table showing');
+    const mended = await openStream(gateway, '/api/showing/changes');
+    await expect.poll(() => mended.lastId()).toBeDefined();
   });
 
   test('a truncation has an event of its own', async () => {
