@@ -77,7 +77,8 @@ export function createStartupReporter(
     outputs,
     observer: (observation) => {
       if (requestLog?.observe(observation) === true) return;
-      const isInBanner = isBanner && !isReady && isReportedElsewhere(observation, configuration);
+      const isInBanner =
+        isBanner && (isReady ? describesEndpoints(observation) : isReportedElsewhere(observation, configuration));
       if (isInBanner) observeElsewhere(observation);
       else observe(observation);
     },
@@ -196,6 +197,12 @@ function isReportedElsewhere(observation: Observation, { gateway }: Configuratio
     default:
       return false;
   }
+}
+
+/** Whether the observation describes endpoints as they are, of which a reload would print thousands that have not changed. */
+function describesEndpoints(observation: Observation): boolean {
+  if (observation.kind === 'diagnostic') return observation.diagnostic.severity === 'info';
+  return observation.kind === 'endpoint-created' || observation.kind === 'endpoints-created';
 }
 
 function openEndpointsWarning(endpoints: readonly Endpoint[]): string {

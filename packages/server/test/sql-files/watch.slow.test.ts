@@ -33,8 +33,9 @@ async function watch(args: readonly string[]): Promise<{
     streams.until('Ctrl-C'),
     ended.then((code) => Promise.reject(new Error(`${code}: ${streams.text.stdout}${streams.text.stderr}`))),
   ]);
-  const changes = (): readonly string[] =>
-    streams.text.stdout.split('\n').filter((line) => /^(?:added|changed|removed) /.test(line));
+  const begun = streams.text.stdout.length;
+  /** All lines since the start. */
+  const changes = (): readonly string[] => streams.text.stdout.slice(begun).trim().split('\n');
   return { folder, until: (text) => streams.until(text), changes };
 }
 
