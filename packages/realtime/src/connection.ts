@@ -185,6 +185,7 @@ export class Connection implements ChannelConnection {
       this.#reply(message, 'ok', {});
     } catch (error) {
       this.services.counts.refusals++;
+      if (!(error instanceof Refusal)) this.services.report(error);
       this.#reply(message, 'error', { reason: toReason(error, this.services) });
     }
   }

@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { createGateway } from '@pgway/core';
+import { createGateway, crudSource, functionsSource } from '@pgway/core';
+import { realtimeAccess } from '@pgway/core/internal';
 import { installRealtimeMessages } from '@pgway/realtime';
 import { useDatabase, useGateway } from '@pgway/testing';
 import type { RealtimeChannel, RealtimeClient } from '@supabase/realtime-js';
 import { SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { DatabaseMessages } from '../src/messages/database-messages.ts';
+import { MessageHub } from '../src/messages/message-hub.ts';
+import { PublishedTables } from '../src/published-tables.ts';
+import { openConnection } from './connection-support.ts';
 import { connect, serve, subscribe, useRealtime } from './support.ts';
 
 /* Two members of one room, and a user outside of it. */
@@ -226,6 +231,54 @@ describe('tokens', () => {
       },
     ]);
   });
+});
+
+test('policies are asked again after five minutes', async () => {
+  const { database } = gateway;
+  await database.query(`insert into member values ('room:3', 'ada')`);
+  const { connection, messages, send: sendRaw } = await openConnection(gateway.gateway, tokens.ada);
+  sendRaw('room:3', 'phx_join', { config: { private: true } });
+  await expect.poll(() => messages.at(-1)).toMatch(/^room:3 presence_state /);
+  await database.query(`delete from member where room = 'room:3'`);
+  connection.check();
+  sendRaw('room:3', 'presence', {});
+  // The reply follows the check.
+  await expect.poll(() => messages.at(-1)).toContain('of presence is track or untrack');
+  const now = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 5 * 60_000 + 1);
+  onTestFinished(() => clock.mockRestore());
+  connection.check();
+  await expect.poll(() => messages.at(-1)).toBe('room:3 phx_close {}');
+});
+
+test('messages of the database are deleted after an hour', async () => {
+  const { database } = gateway;
+  const access = realtimeAccess(gateway.gateway)!;
+  const messages = new DatabaseMessages(access, new PublishedTables(access.database), new MessageHub(null));
+  onTestFinished(() => messages.close());
+  await messages.open();
+  await database.query(`insert into realtime.messages (topic, event, payload, inserted_at)
+    values ('old', 'x', '{}', now() - interval '61 minutes'), ('new', 'x', '{}', now() - interval '59 minutes')`);
+  await expect.poll(() => messages.count).toBe(2);
+  const now = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 60_001);
+  onTestFinished(() => clock.mockRestore());
+  messages.check();
+  const kept = (): Promise<unknown> =>
+    database.query(`select topic from realtime.messages where topic in ('old', 'new') order by 1`);
+  await expect.poll(kept).toEqual([{ topic: 'new' }]);
+});
+
+test('neither the table nor its functions are endpoints', async () => {
+  const { database } = gateway;
+  const other = await createGateway({
+    connectionString: database.connectionString,
+    commentsMode: 'parseAll',
+    routineSources: [functionsSource(), crudSource()],
+  });
+  onTestFinished(() => other.close());
+  expect(other.endpoints.filter(({ schema }) => schema === 'realtime')).toEqual([]);
+  expect(other.endpoints.some(({ name }) => name === 'member')).toBe(true);
 });
 
 describe('broadcasts by HTTP', () => {

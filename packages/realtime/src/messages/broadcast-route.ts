@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type GatewayRequest, Problem, type SchemeRoute } from '@pgway/core';
 import { toCallerRequest } from '../connection.ts';
 import { checkOrigin } from '../handshake.ts';
@@ -49,7 +50,7 @@ async function sendAll(request: GatewayRequest, services: Services, rates: Messa
   const token = request.header('authorization') === undefined ? (request.header('apikey') ?? null) : null;
   const { identity, isAnonymous } = await services.identify(toCallerRequest(request, token));
   const sendings = await readBody(request);
-  const sender = isAnonymous ? `address ${request.remoteAddress ?? ''}` : `caller ${identity.key}`;
+  const sender = isAnonymous ? `address ${request.remoteAddress ?? ''}` : hash(identity.key);
   const now = performance.now();
   for (const _ of sendings) {
     if (rates.take(sender, now)) continue;
@@ -67,6 +68,11 @@ async function sendAll(request: GatewayRequest, services: Services, rates: Messa
     throw new Problem('forbidden', { title: 'The messages may not be sent', detail: `${refusal}.` });
   }
   for (const { topic, message } of sendings) services.hub.publish(topic, message, null);
+}
+
+/** Claims may be long. */
+function hash(key: string): string {
+  return createHash('sha256').update(key).digest('base64');
 }
 
 /** Returns why the caller may not send; null: it may. @throws Problem 503 */

@@ -31,6 +31,8 @@ export class DatabaseMessages {
   #subscription: ChangeSubscription | null = null;
   #opening: Promise<void> | null = null;
   #triedAt = -Infinity;
+  /** Whether the last attempt has failed: joins do not wait for the next one. */
+  #hasFailed = false;
   #prunedAt = performance.now();
   #mustPrune = false;
   #lastError = '';
@@ -44,16 +46,14 @@ export class DatabaseMessages {
     this.#hub = hub;
   }
 
-  /** Begins to read, unless it was tried a moment ago. Resolves when later messages are delivered, or cannot be read now. */
+  /** Begins to read, unless it was tried a moment ago. Resolves when later messages are delivered, or could not be read the last time. */
   open(): Promise<void> {
     if (this.#subscription !== null || this.#isClosed) return Promise.resolve();
-    if (this.#opening !== null) return this.#opening;
-    if (performance.now() - this.#triedAt < retryMs) return Promise.resolve();
-    this.#triedAt = performance.now();
-    this.#opening = this.#subscribe()
-      .catch((error: unknown) => this.#report(error))
-      .finally(() => (this.#opening = null));
-    return this.#opening;
+    if (this.#opening === null && performance.now() - this.#triedAt >= retryMs) {
+      this.#triedAt = performance.now();
+      this.#opening = this.#attempt();
+    }
+    return this.#hasFailed ? Promise.resolve() : (this.#opening ?? Promise.resolve());
   }
 
   /** Opens again what has ended, and deletes old messages. Called every few seconds. */
@@ -68,6 +68,18 @@ export class DatabaseMessages {
   close(): void {
     this.#isClosed = true;
     this.#subscription?.cancel();
+  }
+
+  async #attempt(): Promise<void> {
+    try {
+      await this.#subscribe();
+      this.#hasFailed = false;
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#report(error);
+    } finally {
+      this.#opening = null;
+    }
   }
 
   async #subscribe(): Promise<void> {
