@@ -1,84 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { createGateway, crudSource, functionsSource } from '@pgway/core';
-import { realtimeAccess } from '@pgway/core/internal';
-import { installRealtimeMessages } from '@pgway/realtime';
-import { useDatabase, useGateway } from '@pgway/testing';
 import type { RealtimeChannel, RealtimeClient } from '@supabase/realtime-js';
-import { SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { DatabaseMessages } from '../src/messages/database-messages.ts';
-import { MessageHub } from '../src/messages/message-hub.ts';
-import { PublishedTables } from '../src/published-tables.ts';
-import { openConnection } from './connection-support.ts';
-import { connect, serve, subscribe, useRealtime } from './support.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { enter, send, useRooms } from './room-support.ts';
+import { subscribe } from './support.ts';
 
-/* Two members of one room, and a user outside of it. */
-
-const suffix = randomBytes(4).toString('hex');
-const [anon, authenticated] = ['anon', 'authenticated'].map((role) => `${role}_${suffix}`) as [string, string];
-const secret = 'super-secret-jwt-token-with-at-least-32-characters-long';
-
-const server = useDatabase();
-// After the database with its privileges.
-afterAll(async () => void (await server.query(`drop role if exists ${anon}; drop role if exists ${authenticated}`)));
-
-const gateway = useGateway(
-  `
-  create role ${anon}; create role ${authenticated};
-  grant ${anon}, ${authenticated} to current_user;
-  create table member (room text, name text);
-  grant select on member to ${authenticated};
-  insert into member values ('room:1', 'ada'), ('room:1', 'bob'), ('room:2', 'bob');
-  ${installRealtimeMessages([]).join(';\n')};
-  create function own_room() returns boolean language sql stable as $$
-    select exists (select from public.member where room = realtime.topic()
-      and name = current_setting('request.jwt.claims')::jsonb ->> 'sub') $$;
-  create policy receive on realtime.messages for select to ${authenticated} using (own_room());
-  create policy send on realtime.messages for insert to ${authenticated}
-    with check (own_room() and (extension = 'broadcast' or realtime.topic() <> 'room:2'));
-  `,
-  {
-    changes: { window: 0 },
-    authentication: {
-      jwt: { keys: [{ secret }], issuer: null, audience: null },
-      databaseRole: { claim: 'role', anonymous: anon },
-    },
-  },
-);
-const realtime = useRealtime(() => gateway.gateway);
-
-let tokens: Readonly<Record<'ada' | 'bob' | 'eve' | 'key', string>>;
-beforeAll(async () => {
-  const sign = (sub: string): Promise<string> =>
-    new SignJWT({ sub, role: sub === 'key' ? anon : authenticated, exp: 4_000_000_000 })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-      .sign(new TextEncoder().encode(secret));
-  const [ada, bob, eve, key] = await Promise.all(['ada', 'bob', 'eve', 'key'].map(sign));
-  tokens = { ada: ada!, bob: bob!, eve: eve!, key: key! };
-});
-
-interface Room {
-  readonly channel: RealtimeChannel;
-  readonly status: string;
-  readonly received: unknown[];
-}
-
-async function enter(
-  client: RealtimeClient,
-  name: string,
-  config: Readonly<Record<string, unknown>> = {},
-): Promise<Room> {
-  const channel = client.channel(name, { config: { private: true, ...config } });
-  const received: unknown[] = [];
-  channel.on('broadcast', { event: '*' }, (message) => received.push(message));
-  return { channel, received, status: await subscribe(channel) };
-}
-
-const user = (name: keyof typeof tokens, vsn?: string): RealtimeClient =>
-  connect(realtime, { apikey: tokens[name], token: tokens[name], ...(vsn === undefined ? {} : { vsn }) });
-
-const send = (room: Room, event: string, payload: unknown): Promise<unknown> =>
-  room.channel.send({ type: 'broadcast', event, payload } as never);
+const { gateway, realtime, roles, tokens, user } = useRooms();
 
 describe.each(['1.0.0', '2.0.0'])('with vsn %s', (vsn) => {
   test('a broadcast reaches the other members of a private channel', async () => {
@@ -100,7 +25,7 @@ describe.each(['1.0.0', '2.0.0'])('with vsn %s', (vsn) => {
     const eve = await enter(user('eve', vsn), 'room:1');
     expect(eve.status).toBe('CHANNEL_ERROR: "You may not join the private channel \\"room:1\\""');
     await gateway.database.query(
-      `create policy silent on realtime.messages as restrictive for insert to ${authenticated} with check (false)`,
+      `create policy silent on realtime.messages as restrictive for insert to ${roles.authenticated} with check (false)`,
     );
     onTestFinished(async () => void (await gateway.database.query('drop policy silent on realtime.messages')));
     const [ada, bob] = await Promise.all([
@@ -113,7 +38,7 @@ describe.each(['1.0.0', '2.0.0'])('with vsn %s', (vsn) => {
   });
 
   test('the key of anonymous callers has their role', async () => {
-    const { status } = await enter(connect(realtime, { apikey: tokens.key, vsn }), 'room:1');
+    const { status } = await enter(user('key', vsn), 'room:1');
     expect(status).toBe('CHANNEL_ERROR: "You may not join the private channel \\"room:1\\""');
   });
 
@@ -160,7 +85,8 @@ describe.each(['1.0.0', '2.0.0'])('with vsn %s', (vsn) => {
   });
 });
 
-interface PresentRoom extends Pick<Room, 'channel'> {
+interface PresentRoom {
+  readonly channel: RealtimeChannel;
   /** What the clients with each key say of themselves. */
   readonly names: () => unknown;
   readonly events: readonly string[];
@@ -231,54 +157,6 @@ describe('tokens', () => {
       },
     ]);
   });
-});
-
-test('policies are asked again after five minutes', async () => {
-  const { database } = gateway;
-  await database.query(`insert into member values ('room:3', 'ada')`);
-  const { connection, messages, send: sendRaw } = await openConnection(gateway.gateway, tokens.ada);
-  sendRaw('room:3', 'phx_join', { config: { private: true } });
-  await expect.poll(() => messages.at(-1)).toMatch(/^room:3 presence_state /);
-  await database.query(`delete from member where room = 'room:3'`);
-  connection.check();
-  sendRaw('room:3', 'presence', {});
-  // The reply follows the check.
-  await expect.poll(() => messages.at(-1)).toContain('of presence is track or untrack');
-  const now = performance.now();
-  const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 5 * 60_000 + 1);
-  onTestFinished(() => clock.mockRestore());
-  connection.check();
-  await expect.poll(() => messages.at(-1)).toBe('room:3 phx_close {}');
-});
-
-test('messages of the database are deleted after an hour', async () => {
-  const { database } = gateway;
-  const access = realtimeAccess(gateway.gateway)!;
-  const messages = new DatabaseMessages(access, new PublishedTables(access.database), new MessageHub(null));
-  onTestFinished(() => messages.close());
-  await messages.open();
-  await database.query(`insert into realtime.messages (topic, event, payload, inserted_at)
-    values ('old', 'x', '{}', now() - interval '61 minutes'), ('new', 'x', '{}', now() - interval '59 minutes')`);
-  await expect.poll(() => messages.count).toBe(2);
-  const now = performance.now();
-  const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 60_001);
-  onTestFinished(() => clock.mockRestore());
-  messages.check();
-  const kept = (): Promise<unknown> =>
-    database.query(`select topic from realtime.messages where topic in ('old', 'new') order by 1`);
-  await expect.poll(kept).toEqual([{ topic: 'new' }]);
-});
-
-test('neither the table nor its functions are endpoints', async () => {
-  const { database } = gateway;
-  const other = await createGateway({
-    connectionString: database.connectionString,
-    commentsMode: 'parseAll',
-    routineSources: [functionsSource(), crudSource()],
-  });
-  onTestFinished(() => other.close());
-  expect(other.endpoints.filter(({ schema }) => schema === 'realtime')).toEqual([]);
-  expect(other.endpoints.some(({ name }) => name === 'member')).toBe(true);
 });
 
 describe('broadcasts by HTTP', () => {
@@ -397,19 +275,6 @@ describe('broadcasts by HTTP', () => {
   });
 });
 
-test('messages of the database: limits, identity and refusals', async () => {
-  const { database } = gateway;
-  // A failure is a warning, so that a trigger that sends does not make the write fail.
-  await database.query(`select realtime.send(to_jsonb(repeat('x', 262144)), 'large', 'room:1')`);
-  await database.query(`set local role ${authenticated}; set local request.jwt.claims = '{"sub": "eve"}';
-    select realtime.send('{}', 'forged', 'room:1')`);
-  await expect(
-    database.query(`set local role ${authenticated}; select realtime.insert_probes(null, null, 'x')`),
-  ).rejects.toThrow('permission denied for function insert_probes');
-  const rows = await database.query(`select count(*) from realtime.messages where event in ('large', 'forged')`);
-  expect(rows).toEqual([{ count: '0' }]);
-});
-
 test('a trigger sends the change of a row', async () => {
   await gateway.database.query(`
     create table note (id int primary key, room text);
@@ -435,16 +300,4 @@ test('a trigger sends the change of a row', async () => {
         payload: { ...change, operation: 'DELETE', record: null, old_record: { id: 1, room: 'room:2' } },
       },
     ]);
-});
-
-test('without a role of callers, private channels are refused: the policies do not apply to the owner', async () => {
-  const { database } = gateway;
-  const own = await createGateway({ connectionString: database.connectionString });
-  onTestFinished(() => own.close());
-  const other = await serve(own);
-  onTestFinished(() => other.close());
-  const { status } = await enter(connect(other), 'room:1');
-  expect(status).toBe(
-    'CHANNEL_ERROR: "Private channels need a role of callers that row level security applies to; set authentication.databaseRole"',
-  );
 });

@@ -1,8 +1,9 @@
 import { crudSource } from '@pgway/core';
 import { realtime } from '@pgway/realtime';
 import { useGateway } from '@pgway/testing';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { openRaw, type RawClient } from './raw-support.ts';
 import { serve, type TestRealtime, useRealtime } from './support.ts';
 
 const gateway = useGateway(
@@ -28,38 +29,11 @@ authorize';
 );
 const server = useRealtime(() => gateway.gateway, { path: 'live/', allowedOrigins: ['https://app.example.org'] });
 
-interface RawClient {
-  readonly socket: WebSocket;
-  readonly messages: unknown[];
-  send(message: unknown): void;
-  /** The code and reason of the end. */
-  readonly closed: Promise<string>;
-}
-
-/** Opens a WebSocket; rejects with the response to a refused handshake. */
-async function open(
-  query = 'vsn=2.0.0',
-  headers: Readonly<Record<string, string>> = {},
-  { url }: Pick<TestRealtime, 'url'> = server,
-): Promise<RawClient> {
-  const socket = new WebSocket(`${url}/live/websocket?${query}`, { headers });
-  onTestFinished(() => socket.terminate());
-  const messages: unknown[] = [];
-  socket.on('message', (data: Buffer) => messages.push(JSON.parse(data.toString())));
-  const closed = new Promise<string>((resolve) => {
-    socket.on('close', (code, reason) => resolve(`${code} ${reason.toString()}`));
-  });
-  await new Promise<void>((resolve, reject) => {
-    socket.on('open', () => resolve());
-    socket.on('error', reject);
-    socket.on('unexpected-response', (_, response) => {
-      let body = '';
-      response.on('data', (chunk: Buffer) => (body += chunk.toString()));
-      response.on('end', () => reject(new Error(`${response.statusCode} ${body}`)));
-    });
-  });
-  return { socket, messages, send: (message) => socket.send(JSON.stringify(message)), closed };
-}
+const open = (
+  query?: string,
+  headers?: Readonly<Record<string, string>>,
+  service: Pick<TestRealtime, 'url'> = server,
+): Promise<RawClient> => openRaw(service, query, headers);
 
 const topic = 'realtime:room';
 const binding = { event: 'INSERT', schema: 'public', table: 'film', filter: 'id=gt.0', more: [1] };
@@ -299,146 +273,6 @@ describe('a connection', () => {
     expect(await client.closed).toBe('1006 ');
     expect(other.socket.readyState).toBe(WebSocket.OPEN);
     await gateway.database.query(`delete from film`);
-  });
-});
-
-describe('broadcasts and presence of a public channel', () => {
-  let publicServer: TestRealtime;
-  beforeAll(async () => {
-    publicServer = await serve(gateway.gateway, { path: '/live', publicChannels: true });
-  });
-  afterAll(() => publicServer.close());
-
-  async function joinOpen(config: Readonly<Record<string, unknown>> = {}): Promise<RawClient> {
-    const client = await open('vsn=2.0.0', {}, publicServer);
-    client.send(['1', '1', topic, 'phx_join', { config }]);
-    await expect.poll(() => client.messages.length).toBeGreaterThan(0);
-    client.messages.length = 0;
-    return client;
-  }
-
-  const nested = JSON.parse(`${'['.repeat(500)}${']'.repeat(500)}`) as unknown;
-  const track = (payload: unknown): unknown => ({ type: 'presence', event: 'track', payload });
-
-  test.each([
-    ['broadcast', 'x', 'The payload of broadcast is not an object'],
-    ['broadcast', { payload: {} }, '"event" of a broadcast is not a text'],
-    ['broadcast', { event: 7 }, '"event" of a broadcast is not a text'],
-    ['broadcast', { event: 'é'.repeat(128) }, '"event" of a broadcast has more than 255 bytes'],
-    ['presence', [], '"event" of presence is track or untrack'],
-    ['presence', { event: { toLowerCase: 1 } }, '"event" of presence is track or untrack'],
-    ['presence', track([]), '"payload" of track is not an object'],
-    ['presence', track({ text: 'x'.repeat(4_096) }), '"payload" of track has more than 4096 bytes'],
-  ])('%s %j is refused', async (event, payload, reason) => {
-    const client = await joinOpen();
-    client.send(['1', '2', topic, event, payload]);
-    await expect
-      .poll(() => client.messages.at(-1))
-      .toEqual(['1', '2', topic, 'phx_reply', { status: 'error', response: { reason } }]);
-  });
-
-  test('a payload of many levels is sent on, or refused, and the connection stays', async () => {
-    const client = await joinOpen({ broadcast: { self: true, ack: true } });
-    const levels = 100_000;
-    const text = `${'['.repeat(levels)}${']'.repeat(levels)}`;
-    client.socket.send(`["1","2","${topic}","broadcast",{"event":"x","payload":${text}}]`);
-    client.send(['1', '3', topic, 'broadcast', { event: 'y', payload: nested }]);
-    await expect.poll(() => client.messages.length).toBe(3);
-    expect(client.messages).toEqual([
-      [
-        '1',
-        '2',
-        topic,
-        'phx_reply',
-        { status: 'error', response: { reason: '"payload" has too many levels of objects and lists' } },
-      ],
-      [null, null, topic, 'broadcast', { type: 'broadcast', event: 'y', payload: nested }],
-      ['1', '3', topic, 'phx_reply', { status: 'ok', response: {} }],
-    ]);
-  });
-
-  test.each([
-    ['a long key', { presence: { key: 'x'.repeat(256) } }, '"key" of presence is not a text of at most 255 bytes'],
-    ['a key that is not a text', { presence: { key: 1 } }, '"key" of presence is not a text of at most 255 bytes'],
-    ['a key of prototypes', { presence: { key: '__proto__' } }, '"key" of presence is not a text of at most 255 bytes'],
-    ['another form', { broadcast: [] }, '"broadcast" is not an object'],
-  ])('a join with %s is refused', async (_, config, reason) => {
-    const client = await open('vsn=2.0.0', {}, publicServer);
-    client.send(['1', '1', topic, 'phx_join', { config }]);
-    await expect
-      .poll(() => client.messages)
-      .toMatchObject([{ 3: 'phx_reply', 4: { status: 'error', response: { reason } } }]);
-  });
-
-  test.each([
-    ['x'.repeat(247), 'The topic has 256 bytes; 255 is the limit'],
-    ['a\0b', 'The topic has characters that are not valid in UTF-8 texts of PostgreSQL'],
-    ['\ud800', 'The topic has characters that are not valid in UTF-8 texts of PostgreSQL'],
-    ['', 'The topic does not begin with "realtime:" and a name'],
-  ])('the topic %j is refused', async (name, reason) => {
-    const client = await open('vsn=2.0.0', {}, publicServer);
-    client.send(['1', '1', `realtime:${name}`, 'phx_join', {}]);
-    await expect
-      .poll(() => client.messages)
-      .toMatchObject([{ 3: 'phx_reply', 4: { status: 'error', response: { reason } } }]);
-  });
-
-  /** A broadcast as bytes: lengths of reference of the join, reference, topic, event and metadata, encoding, texts, payload. */
-  const binary = (encoding: number, payload: string, extraLength = 0): Buffer => {
-    const texts = ['1', '2', topic, 'x', '{"m":1}'];
-    const lengths = texts.map((text, index) => text.length + (index === 4 ? extraLength : 0));
-    return Buffer.concat([Buffer.from([3, ...lengths, encoding]), Buffer.from(texts.join('') + payload)]);
-  };
-
-  test('bytes are decoded, with the metadata left out', async () => {
-    const client = await joinOpen({ broadcast: { self: true } });
-    client.socket.send(binary(1, '{"n": 1}'));
-    await expect
-      .poll(() => client.messages)
-      .toEqual([[null, null, topic, 'broadcast', { type: 'broadcast', event: 'x', payload: { n: 1 } }]]);
-  });
-
-  test.each([
-    ['a payload that is not JSON', binary(1, '{')],
-    ['an unknown encoding', binary(2, '{}')],
-    ['lengths beyond the message', binary(1, '{}', 10)],
-    ['a head alone', Buffer.from([3, 1, 1])],
-  ])('%s ends the connection', async (_, data) => {
-    const client = await joinOpen();
-    client.socket.send(data);
-    expect(await client.closed).toBe('1008 The message is malformed');
-  });
-
-  test('messages beyond the limit are refused, and the client is told once', async () => {
-    const client = await joinOpen();
-    for (let index = 0; index < 300; index++) client.send(['1', `${index}`, topic, 'broadcast', { event: 'x' }]);
-    client.send(['1', 'last', topic, 'phx_leave', {}]);
-    await expect.poll(() => client.messages.at(-1)).toMatchObject({ 3: 'phx_close' });
-    const reason = 'Too many messages; 100 in a second is the limit of a connection';
-    const refused = client.messages.filter((message) => JSON.stringify(message).includes(`"reason":"${reason}"`));
-    expect(refused.length).toBeGreaterThan(0);
-    expect(refused.length).toBeLessThanOrEqual(200);
-    expect(client.messages).toContainEqual([
-      '1',
-      null,
-      topic,
-      'system',
-      { extension: 'system', status: 'error', message: reason, channel: 'room' },
-    ]);
-  });
-
-  test('clients that do not mention presence get it, and a payload cannot replace references', async () => {
-    const client = await joinOpen();
-    client.send(['1', '2', topic, 'presence', track({ phx_ref: 'forged', metas: [], name: 'x' })]);
-    await expect.poll(() => client.messages.length).toBe(2);
-    const [, diff] = client.messages as [
-      unknown,
-      { 4: { joins: Record<string, { metas: unknown[] }>; leaves: object } },
-    ];
-    expect(Object.values(diff[4].joins)).toEqual([
-      { metas: [{ phx_ref: expect.stringMatching(/^[\da-f-]{36}$/), metas: [], name: 'x' }] },
-    ]);
-    expect(diff[4].leaves).toEqual({});
   });
 });
 

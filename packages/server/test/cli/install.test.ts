@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { folderWith } from '../support/folder.ts';
-import { createDatabase, installIdempotency, installWatch, listen } from '../support/install.ts';
+import { createDatabase, installIdempotency, installRealtime, installWatch, listen } from '../support/install.ts';
 import { createTestProcess } from '../support/process-context.ts';
 
 test('changes of routines, tables, types, comments, privileges and schemas notify the channel, and nothing else does', async () => {
@@ -190,4 +190,36 @@ test.each([
     stdout: '',
     stderr,
   });
+});
+
+test('the table of broadcasts can be installed again, and keeps messages and policies', async () => {
+  const database = await createDatabase();
+  const installed = {
+    code: 0,
+    stdout: expect.stringMatching(
+      /^installed: policies on realtime\.messages decide about the private channels of the database \w+\n$/,
+    ) as string,
+    stderr: '',
+  };
+  expect(await installRealtime(database, '--yes', 'pg_monitor')).toEqual(installed);
+  await database.query(`
+    create policy one on realtime.messages for select using (realtime.topic() = topic);
+    select realtime.send('{}', 'x', 'room')`);
+  expect(await installRealtime(database, '--yes')).toEqual(installed);
+  const facts = (): Promise<unknown> =>
+    database.query(`select (select count(*)::int from realtime.messages) as messages,
+      (select count(*)::int from pg_policies where tablename = 'messages') as policies,
+      (select string_agg(schemaname || '.' || tablename, ',') from pg_publication_tables where pubname = 'pgway_changes') as published,
+      has_function_privilege('pg_monitor', 'realtime.read_messages(uuid[])', 'execute') as granted,
+      has_function_privilege('pg_signal_backend', 'realtime.read_messages(uuid[])', 'execute') as others`);
+  expect(await facts()).toEqual([
+    { messages: 1, policies: 1, published: 'realtime.messages', granted: true, others: false },
+  ]);
+  const printed = await installRealtime(database, '--print', 'pg_monitor');
+  await database.query(printed.stdout);
+  expect(await facts()).toMatchObject([{ messages: 1, policies: 1 }]);
+  expect(await installRealtime(database, '--uninstall', '--yes')).toMatchObject({ code: 0, stderr: '' });
+  expect(await installRealtime(database, '--uninstall', '--yes')).toMatchObject({ code: 0, stderr: '' });
+  const left = await database.query(`select proname from pg_proc where pronamespace = 'realtime'::regnamespace`);
+  expect(left).toEqual([]);
 });

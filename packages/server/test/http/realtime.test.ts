@@ -89,6 +89,28 @@ test('pages whose origins CORS allows may connect', async () => {
   expect((await upgrade(port, path, { origin: 'https://app.example.org' })).status).toBe(101);
 });
 
+test('pages whose origins CORS allows may send broadcasts by HTTP, and those of other sites may not', async () => {
+  const cors = { origins: ['https://app.example.org'] };
+  const port = await serve({ realtime: { path: '/realtime/v1', publicChannels: true }, cors });
+  const url = `http://localhost:${port}/realtime/v1/api/broadcast`;
+  const origin = 'https://app.example.org';
+  const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'apikey,content-type' };
+  const preflight = await fetch(url, { method: 'OPTIONS', headers: { origin, ...asked } });
+  expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([
+    204,
+    'apikey,content-type',
+  ]);
+  const post = async (page: string): Promise<unknown> => {
+    const body = JSON.stringify({ messages: [{ topic: 'room', event: 'x' }] });
+    const headers = { origin: page, apikey: 'key', 'content-type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', body, headers });
+    return [response.status, response.headers.get('access-control-allow-origin')];
+  };
+  expect(await post(origin)).toEqual([202, origin]);
+  expect(await post('https://evil.example.org')).toEqual([403, null]);
+  expect((await fetch(url)).status).toBe(405);
+});
+
 test('without the path, there is none', async () => {
   expect((await upgrade(await serve({}), path)).status).toBe(404);
 });

@@ -68,11 +68,24 @@ export async function installIdempotency(configuration: object, ...words: string
 }
 
 /** Runs `pgway install changes`. */
-export async function installChanges(
-  { connectionString }: Pick<TestDatabase, 'connectionString'>,
+export function installChanges(database: Pick<TestDatabase, 'connectionString'>, ...words: string[]): Promise<Outcome> {
+  return install('changes', database, words);
+}
+
+/** Runs `pgway install realtime`. */
+export function installRealtime(
+  database: Pick<TestDatabase, 'connectionString'>,
   ...words: string[]
 ): Promise<Outcome> {
+  return install('realtime', database, words);
+}
+
+async function install(
+  part: string,
+  { connectionString }: Pick<TestDatabase, 'connectionString'>,
+  words: readonly string[],
+): Promise<Outcome> {
   const process = createTestProcess(await folderWith({ 'pgway.json': { connectionString } }));
-  const code = await run(['install', 'changes', ...words], {}, process);
+  const code = await run(['install', part, ...words], {}, process);
   return { code, ...process.text };
 }

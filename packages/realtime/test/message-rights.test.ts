@@ -1,0 +1,113 @@
+import { createGateway, crudSource, functionsSource } from '@pgway/core';
+import { realtimeAccess } from '@pgway/core/internal';
+import { installRealtimeMessages } from '@pgway/realtime';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { DatabaseMessages } from '../src/messages/database-messages.ts';
+import { MessageHub } from '../src/messages/message-hub.ts';
+import { PublishedTables } from '../src/published-tables.ts';
+import { openConnection } from './connection-support.ts';
+import { enter, send, useRooms } from './room-support.ts';
+import { connect, serve } from './support.ts';
+
+const { gateway, authentication, suffix, roles, tokens } = useRooms();
+const { anon, authenticated } = roles;
+
+test('messages of the database: limits, identity and refusals', async () => {
+  const { database } = gateway;
+  // A failure is a warning, so that a trigger that sends does not make the write fail.
+  await database.query(`select realtime.send(to_jsonb(repeat('x', 262144)), 'large', 'room:1')`);
+  await database.query(`set local role ${authenticated}; set local request.jwt.claims = '{"sub": "eve"}';
+    select realtime.send('{}', 'forged', 'room:1')`);
+  await expect(
+    database.query(`set local role ${authenticated}; select realtime.insert_probes(null, null, 'x')`),
+  ).rejects.toThrow('permission denied for function insert_probes');
+  const rows = await database.query(`select count(*) from realtime.messages where event in ('large', 'forged')`);
+  expect(rows).toEqual([{ count: '0' }]);
+});
+
+test('without a role of callers, private channels are refused: the policies do not apply to the owner', async () => {
+  const { database } = gateway;
+  const own = await createGateway({ connectionString: database.connectionString });
+  onTestFinished(() => own.close());
+  const other = await serve(own);
+  onTestFinished(() => other.close());
+  const { status } = await enter(connect(other), 'room:1');
+  expect(status).toBe(
+    'CHANNEL_ERROR: "Private channels need a role of callers that row level security applies to; set authentication.databaseRole"',
+  );
+});
+
+test('the gateway may connect as a role without rights on the table', async () => {
+  const { database } = gateway;
+  const login = `gateway_${suffix}`;
+  await database.query(`create role ${login} login password 'x'; grant ${anon}, ${authenticated} to ${login};
+    ${gatewayGrants(login)}`);
+  onTestFinished(async () => void (await database.query(`drop owned by ${login}; drop role ${login}`)));
+  const url = new URL(database.connectionString);
+  Object.assign(url, { username: login, password: 'x' });
+  const own = await createGateway({ connectionString: url.href, authentication });
+  onTestFinished(() => own.close());
+  const other = await serve(own);
+  onTestFinished(() => other.close());
+  const client = connect(other, { apikey: tokens.ada, token: tokens.ada });
+  const room = await enter(client, 'room:1', { broadcast: { self: true, ack: true } });
+  expect(room.status).toBe('SUBSCRIBED');
+  expect(await send(room, 'x', {})).toBe('ok');
+  expect(room.received).toHaveLength(1);
+  expect((await enter(client, 'room:2')).status).toContain('You may not join');
+});
+
+test('policies are asked again after five minutes', async () => {
+  const { database } = gateway;
+  await database.query(`insert into member values ('room:3', 'ada')`);
+  const { connection, messages, send: sendRaw } = await openConnection(gateway.gateway, tokens.ada);
+  sendRaw('room:3', 'phx_join', { config: { private: true } });
+  await expect.poll(() => messages.at(-1)).toMatch(/^room:3 presence_state /);
+  await database.query(`delete from member where room = 'room:3'`);
+  connection.check();
+  sendRaw('room:3', 'presence', {});
+  // The reply follows the check.
+  await expect.poll(() => messages.at(-1)).toContain('of presence is track or untrack');
+  const now = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 5 * 60_000 + 1);
+  onTestFinished(() => clock.mockRestore());
+  connection.check();
+  await expect.poll(() => messages.at(-1)).toBe('room:3 phx_close {}');
+});
+
+test('messages of the database are deleted after an hour', async () => {
+  const { database } = gateway;
+  const access = realtimeAccess(gateway.gateway)!;
+  const messages = new DatabaseMessages(access, new PublishedTables(access.database), new MessageHub(null));
+  onTestFinished(() => messages.close());
+  await messages.open();
+  await database.query(`insert into realtime.messages (topic, event, payload, inserted_at)
+    values ('old', 'x', '{}', now() - interval '61 minutes'), ('new', 'x', '{}', now() - interval '59 minutes')`);
+  await expect.poll(() => messages.count).toBe(2);
+  const now = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 60_001);
+  onTestFinished(() => clock.mockRestore());
+  messages.check();
+  const kept = (): Promise<unknown> =>
+    database.query(`select topic from realtime.messages where topic in ('old', 'new') order by 1`);
+  await expect.poll(kept).toEqual([{ topic: 'new' }]);
+});
+
+test('neither the table nor its functions are endpoints', async () => {
+  const { database } = gateway;
+  const other = await createGateway({
+    connectionString: database.connectionString,
+    commentsMode: 'parseAll',
+    routineSources: [functionsSource(), crudSource()],
+  });
+  onTestFinished(() => other.close());
+  expect(other.endpoints.filter(({ schema }) => schema === 'realtime')).toEqual([]);
+  expect(other.endpoints.some(({ name }) => name === 'member')).toBe(true);
+});
+
+/** The statements of `pgway install realtime <role>` that grant. */
+function gatewayGrants(role: string): string {
+  return installRealtimeMessages([role])
+    .filter((statement) => statement.startsWith('grant execute'))
+    .join(';\n');
+}
