@@ -151,10 +151,10 @@ export type {
 export type { Filters } from './catalog/options.ts';
 export type { RoutineSource } from './catalog/routine-source.ts';
 export type {
+  CachePolicy,
   BasicAuthentication,
   TypedClientOptions,
   Endpoint,
-  EndpointChanges,
   EndpointEvents,
   EndpointParameter,
   EventScope,
@@ -175,7 +175,7 @@ export type {
   EndpointUpload,
   ToolHint,
 } from './endpoints/endpoint.ts';
-export type { CachePolicy } from './endpoints/cache-policy.ts';
+export type { EndpointChanges } from './endpoints/row-changes.ts';
 export type { NamedColumn, NamedType } from './endpoints/named-type.ts';
 export type { EndpointAuthenticationOptions, EndpointFormOptions } from './endpoints/options.generated.ts';
 export type { EndpointOptions, EndpointRateLimitOptions } from './endpoints/options.ts';

@@ -46,7 +46,6 @@ export { takesQuery } from './endpoints/query-method.ts';
 export { parseQueryString } from './http/query-string.ts';
 export { logObserver } from './logging/log-observer.ts';
 export type {
-  ChangedTable,
   ChangeEnd,
   ChangeFeed,
   ChangeGapReason,
@@ -237,7 +236,8 @@ export { readTestFiles } from './sql-files/read-files.ts';
 export { type FileComment, type FileStatement, scanFile } from './sql-files/scan.ts';
 export { controlsTransaction } from './sql-files/statement-rules.ts';
 export { csvUploadOptions, defaultUploadHandlerOptions, fileSystemUploadOptions } from './uploads/options.ts';
-export { publicationName, readLogFacts, type TableName } from './changes/preconditions/log-facts.ts';
+export type { TableName } from './catalog/table-name.ts';
+export { publicationName, readLogFacts } from './changes/preconditions/log-facts.ts';
 export { planPublication } from './changes/preconditions/plan-publication.ts';
 export { openSingleConnection } from './gateway/single-connection.ts';
 export { createTextRowSink } from './postgres/query.ts';

@@ -16,7 +16,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     catalog: { modules: ['postgres', 'validation'], packages: [] },
     endpoints: { modules: ['catalog', 'validation'], packages: [] },
     explanation: { modules: ['terminal', 'validation', 'endpoints'], packages: [] },
-    ports: { modules: ['postgres', 'http', 'endpoints'], packages: ['node'] },
+    ports: { modules: ['postgres', 'http', 'catalog', 'endpoints'], packages: ['node'] },
     response: {
       modules: ['postgres', 'http', 'endpoints', 'ports'],
       packages: ['node', 'content-disposition', 'negotiator'],
@@ -133,11 +133,12 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
       'catalog/routine.ts',
       'catalog/steps.ts',
       'catalog/table.ts',
+      'catalog/table-name.ts',
       'catalog/type-facts.ts',
       'catalog/quote.ts',
     ],
   },
-  ports: { postgres: ['postgres/port.ts'] },
+  ports: { catalog: ['catalog/table-name.ts'], postgres: ['postgres/port.ts'] },
   response: { postgres: ['postgres/port.ts', 'postgres/literal.ts'] },
   auth: { postgres: ['postgres/port.ts', 'postgres/literal.ts', 'postgres/settings.ts'] },
   uploads: {
@@ -146,7 +147,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
     endpoints: ['endpoints/endpoint.ts', 'endpoints/upload-option.ts'],
   },
   request: {
-    catalog: ['catalog/constraint.ts'],
+    catalog: ['catalog/constraint.ts', 'catalog/table-name.ts'],
     postgres: [
       'postgres/port.ts',
       'postgres/literal.ts',

@@ -3,6 +3,7 @@ import { readFileSync, write, writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Readable } from 'node:stream';
+import type { LogConsole } from './log/log-outputs.ts';
 
 interface Output {
   write(text: string): void;
@@ -11,19 +12,10 @@ interface Output {
 /** `forced` follows when the stop signal is repeated. */
 export type StopMode = 'graceful' | 'forced';
 
-export interface ProcessContext {
+export interface ProcessContext extends LogConsole {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Output;
   readonly stderr: Output;
-  /**
-   * Writes to the standard output, one block of lines after the other, without blocking the program while the reader of a pipe does not read.
-   * @throws Error when the output is closed
-   */
-  readonly writeLog: (lines: Uint8Array) => Promise<void>;
-  /** As `writeLog`, at the exit of the process. Errors are ignored. */
-  readonly writeLogSync: (lines: Uint8Array) => void;
-  /** Calls the listener when the process exits, also after an error that nothing has caught. */
-  readonly onExit: (listener: () => void) => () => void;
   /** Columns of the terminal; null when the output is not a terminal. */
   readonly columns: number | null;
   readonly workingDirectory: string;

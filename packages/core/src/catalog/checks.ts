@@ -1,3 +1,4 @@
+import { tableKey, type TableName } from './table-name.ts';
 import { arrayLiteral } from '../postgres/literal.ts';
 import type { Database } from '../postgres/port.ts';
 import { filterCondition, filterValues } from './filters.sql.ts';
@@ -78,15 +79,10 @@ export interface MissingPrivileges {
   readonly tables: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Returns the key of a table or view. */
-export function tableKey(schema: string, name: string): string {
-  return JSON.stringify([schema, name]);
-}
-
 /** What the endpoints of a gateway use. */
 export interface PublishedObjects {
   readonly schemas: readonly string[];
-  readonly tables: readonly { readonly schema: string; readonly name: string }[];
+  readonly tables: readonly TableName[];
 }
 
 /** Returns the key of a routine from schema, name and the OIDs of its input types. */
@@ -135,7 +131,7 @@ export async function readMissingPrivileges(
     ),
     tables: new Map(
       ofTables.flatMap(([schema, table, lacks]) =>
-        lacks === '' ? [] : [[tableKey(schema!, table!), lacks!.split(' ')] as const],
+        lacks === '' ? [] : [[tableKey({ schema: schema!, name: table! }), lacks!.split(' ')] as const],
       ),
     ),
   };

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { TableName } from '../catalog/table-name.ts';
 import { Problem } from '../http/problem.ts';
 import type {
   ChangeFeed,
@@ -7,7 +8,6 @@ import type {
   ChangeRequest,
   ChangeStatistics,
   ChangeSubscription,
-  ChangedTable,
   TableReport,
 } from '../ports/changes.ts';
 import { clientShare, type Database } from '../postgres/port.ts';
@@ -160,7 +160,7 @@ export class ChangeEngine implements ChangeFeed {
     return joined;
   }
 
-  watchTables(tables: readonly ChangedTable[], listener: (report: TableReport) => void): () => void {
+  watchTables(tables: readonly TableName[], listener: (report: TableReport) => void): () => void {
     const stop = this.#watchers.add(tables, listener);
     this.#wake();
     return stop;

@@ -7,8 +7,8 @@ import type {
   ChangeRequest,
   RowChange,
 } from '../ports/changes.ts';
+import { tableKey } from '../catalog/table-name.ts';
 import { formatChangeId, formatSource, isIdOf, isIdOfServer, numberAfter } from './change-id.ts';
-import { tableKey } from './key-changes.ts';
 import type { ReplayLog } from './replay-log.ts';
 
 /** A message of a subscriber, or the place of one that is not read yet. */

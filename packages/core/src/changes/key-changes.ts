@@ -1,3 +1,4 @@
+import { tableKey } from '../catalog/table-name.ts';
 import type { CommittedTransaction } from '../postgres/replication/committed-transaction.ts';
 
 /** A key that changed between two cuts. */
@@ -44,11 +45,6 @@ interface IdentityChange {
 
 /** Everything that the commits of one cut have changed, by what `tableKey` returns. */
 export type CutChanges = ReadonlyMap<string, TableChanges>;
-
-/** Returns what identifies a table. */
-export function tableKey({ schema, name }: { readonly schema: string; readonly name: string }): string {
-  return JSON.stringify([schema, name]);
-}
 
 interface CollectedTable {
   columns: readonly string[];

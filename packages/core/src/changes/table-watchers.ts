@@ -1,6 +1,7 @@
-import type { ChangedTable, TableReport } from '../ports/changes.ts';
+import type { TableReport } from '../ports/changes.ts';
 import type { Cut } from './cut.ts';
-import { type CutChanges, tableKey } from './key-changes.ts';
+import { tableKey, type TableName } from '../catalog/table-name.ts';
+import type { CutChanges } from './key-changes.ts';
 import type { WatchedTables } from './watched-table.ts';
 
 interface Watcher {
@@ -19,7 +20,7 @@ const retryMs = 5_000;
 export class TableWatchers {
   readonly #tables: WatchedTables;
   readonly #watchers = new Set<Watcher>();
-  readonly #names = new Map<string, ChangedTable>();
+  readonly #names = new Map<string, TableName>();
   /** The state of each table in the last cut, as `Cut.states` has it. Null: the log did not have its changes then. */
   #states = new Map<string, string | null>();
   readonly #triedAt = new Map<string, number>();
@@ -32,7 +33,7 @@ export class TableWatchers {
     return this.#watchers.size === 0;
   }
 
-  add(tables: readonly ChangedTable[], listener: Watcher['listener']): () => void {
+  add(tables: readonly TableName[], listener: Watcher['listener']): () => void {
     const watcher: Watcher = { keys: [...new Set(tables.map(tableKey))], listener, hasMissed: true, isReady: false };
     for (const table of tables) this.#names.set(tableKey(table), table);
     this.#watchers.add(watcher);

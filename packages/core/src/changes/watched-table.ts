@@ -1,6 +1,6 @@
 import { Problem } from '../http/problem.ts';
 import type { Database } from '../postgres/port.ts';
-import { tableKey } from './key-changes.ts';
+import { tableKey, type TableName } from '../catalog/table-name.ts';
 
 /** A table whose changed keys are looked up. */
 export interface WatchedTable {
@@ -40,8 +40,6 @@ const tableSql = `select c.oid,
       join pg_catalog.pg_namespace as s on s.oid operator(pg_catalog.=) m.relnamespace)
 from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid operator(pg_catalog.=) c.relnamespace
 where n.nspname operator(pg_catalog.=) $1 and c.relname operator(pg_catalog.=) $2 and c.relkind in ('r', 'p')`;
-
-type TableName = { readonly schema: string; readonly name: string };
 
 /** Returns null for a table that does not exist. */
 async function readWatchedTable(

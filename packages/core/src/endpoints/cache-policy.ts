@@ -1,27 +1,16 @@
 import { display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
-import type { EndpointParameter, ResultShape } from './endpoint.ts';
+import type { CachePolicy, EndpointParameter, ResultShape } from './endpoint.ts';
 import { findParameter } from './parameters.ts';
 import { cached, cacheExpiresIn } from './annotations/cache.ts';
 import { connectionName } from './annotations/connection.ts';
-import type { ChangedTable } from '../ports/changes.ts';
-import { toTable } from './changes.ts';
+import { parseTableName, type TableName } from '../catalog/table-name.ts';
 import { loginOrLogout } from './annotations/login.ts';
 import { uploadHandlers } from './annotations/upload.ts';
 import { fromComment } from './comment/resolve-values.ts';
 import type { SettingKey } from './comment/setting.ts';
 import { fromDefault, type Resolved } from './origin.ts';
 import type { Routine } from '../catalog/routine.ts';
-
-/** The response caching of an endpoint. */
-export interface CachePolicy {
-  /** The positions of the parameters in the cache key; null for all parameters. */
-  readonly parameters: readonly number[] | null;
-  /** Null: until the response is invalidated or evicted. */
-  readonly expiresInMs: number | null;
-  /** The tables whose committed changes invalidate the responses; absent: none. */
-  readonly untilChangesOf?: readonly ChangedTable[];
-}
 
 /** Returns the cache policy that the comment sets, or null without caching. */
 export function resolveCachePolicy(
@@ -53,9 +42,9 @@ export function resolveCachePolicy(
 }
 
 /** Returns the tables of `until changes of`. A name without a schema is one of the schema of the routine. */
-function resolveTables(builder: EndpointBuilder, written: readonly string[]): readonly ChangedTable[] {
+function resolveTables(builder: EndpointBuilder, written: readonly string[]): readonly TableName[] {
   const { kind, schema, name } = builder.routine;
-  const tables = written.map((word) => toTable(word, schema));
+  const tables = written.map((word) => parseTableName(word, schema));
   const line = builder.annotationFor(cached)?.line ?? null;
   if (builder.get(connectionName) !== null)
     builder.report(

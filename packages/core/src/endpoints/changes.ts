@@ -1,6 +1,6 @@
 import type { ChangeSource } from '../catalog/table.ts';
 import { displayIdentifier } from '../catalog/quote.ts';
-import type { ChangedTable } from '../ports/changes.ts';
+import { parseTableName } from '../catalog/table-name.ts';
 import { connectionName } from './annotations/connection.ts';
 import {
   changedOperations,
@@ -14,7 +14,7 @@ import { raw } from './annotations/raw.ts';
 import { fromComment } from './comment/resolve-values.ts';
 import type { SettingKey } from './comment/setting.ts';
 import { display } from './diagnostic.ts';
-import { changeOperations, type EndpointChanges, type KeyColumn } from './endpoint.ts';
+import { changeOperations, type EndpointChanges, type KeyColumn } from './row-changes.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Resolved } from './origin.ts';
 import type { NameConverter } from './parameters.ts';
@@ -55,7 +55,7 @@ export function resolveChanges(
     old: builder.get(changesOld) === true,
     by,
     byAddress: builder.get(changesByAddress) === true,
-    gapOn: (builder.get(changesGap) ?? []).map((name) => toTable(name, source.schema)),
+    gapOn: (builder.get(changesGap) ?? []).map((name) => parseTableName(name, source.schema)),
   });
 }
 
@@ -145,12 +145,6 @@ function resolveRoute(
   const columns = [...keyOf(source), column].map(displayIdentifier).join(', ');
   const index = displayIdentifier(`${source.name}_changes`);
   return `the log does not have ${display(column)} of a deleted or updated row; run: create unique index ${index} on ${sqlName(source)} (${columns}); alter table ${sqlName(source)} replica identity using index ${index}. Its columns must be not null`;
-}
-
-/** Reads `name` and `schema.name`. @param schema that of a name without one */
-export function toTable(written: string, schema: string): ChangedTable {
-  const dot = written.indexOf('.');
-  return dot === -1 ? { schema, name: written } : { schema: written.slice(0, dot), name: written.slice(dot + 1) };
 }
 
 function label({ schema, name }: ChangeSource): string {

@@ -1,5 +1,6 @@
 import { findObstacles, type ChangesObstacle } from '../changes/preconditions/find-obstacles.ts';
-import { readLogFacts, type TableName } from '../changes/preconditions/log-facts.ts';
+import type { TableName } from '../catalog/table-name.ts';
+import { readLogFacts } from '../changes/preconditions/log-facts.ts';
 import type { Observer } from '../ports/ports.ts';
 import type { Database } from '../postgres/port.ts';
 

@@ -1,5 +1,6 @@
 import { findTableObstacles } from '../changes/preconditions/find-obstacles.ts';
-import { readLogFacts, type TableName } from '../changes/preconditions/log-facts.ts';
+import type { TableName } from '../catalog/table-name.ts';
+import { readLogFacts } from '../changes/preconditions/log-facts.ts';
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Database } from '../postgres/port.ts';

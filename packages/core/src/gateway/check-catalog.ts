@@ -1,10 +1,10 @@
+import { tableKey } from '../catalog/table-name.ts';
 import { checkCachedTables } from './check-cached-tables.ts';
 import { lexComment } from '../endpoints/comment/lexer.ts';
 import {
   readMissingPrivileges,
   type MissingPrivileges,
   routineKey,
-  tableKey,
   readSchemaNames,
   type UnsupportedObject,
   readUnsupportedObjects,
@@ -168,7 +168,7 @@ function groupTables(published: readonly Routine[]): ReadonlyMap<string, Publish
   const tables = new Map<string, PublishedTable & { readonly needed: Set<string> }>();
   for (const { schema, name, signature, table } of published) {
     if (table === undefined) continue;
-    const key = tableKey(schema, name);
+    const key = tableKey({ schema, name });
     const found = tables.get(key) ?? { schema, name, signature, needed: new Set<string>() };
     tables.set(key, found);
     for (const privilege of neededPrivileges(table.operation)) found.needed.add(privilege);
@@ -215,7 +215,7 @@ function lackOfTable(
 ): MissingPrivilege | null {
   const ofSchema = lackOfSchema(schema, missing);
   if (ofSchema !== null) return ofSchema;
-  const lacks = (missing.tables.get(tableKey(schema, name)) ?? []).filter(
+  const lacks = (missing.tables.get(tableKey({ schema, name })) ?? []).filter(
     (privilege) => needed.has(privilege) && (hasOneRole || privilege === 'select'),
   );
   if (lacks.length === 0) return null;

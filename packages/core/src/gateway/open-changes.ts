@@ -1,6 +1,7 @@
 import { ChangeEngine } from '../changes/change-engine.ts';
 import { explainReaderError } from '../changes/preconditions/explain-reader-error.ts';
-import { publicationName, type TableName } from '../changes/preconditions/log-facts.ts';
+import type { TableName } from '../catalog/table-name.ts';
+import { publicationName } from '../changes/preconditions/log-facts.ts';
 import type { ChangeFeed, ChangeStatistics } from '../ports/changes.ts';
 import type { Observer } from '../ports/ports.ts';
 import { connectDatabase } from '../postgres/connect-database.ts';

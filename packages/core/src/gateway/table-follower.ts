@@ -1,4 +1,4 @@
-import { tableKey } from '../changes/key-changes.ts';
+import { tableKey } from '../catalog/table-name.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { TableReport } from '../ports/changes.ts';
 import type { Cache, Observer } from '../ports/ports.ts';

@@ -1,5 +1,7 @@
 /** Row changes as their readers see them: the differences between snapshots of the database, read under the role and settings of a caller. */
-import type { ChangeOperation, ResultColumn } from '../endpoints/endpoint.ts';
+import type { TableName } from '../catalog/table-name.ts';
+import type { ResultColumn } from '../endpoints/endpoint.ts';
+import type { ChangeOperation } from '../endpoints/row-changes.ts';
 
 export type { ChangeOperation };
 
@@ -149,12 +151,6 @@ export interface ChangeStatistics {
   readonly gaps: Readonly<Partial<Record<ChangeGapReason, number>>>;
 }
 
-/** A table. */
-export interface ChangedTable {
-  readonly schema: string;
-  readonly name: string;
-}
-
 /**
  * What has changed in watched tables since the report before it. A table is named by `tableKey`. Plain data that a channel between
  * processes can carry.
@@ -181,7 +177,7 @@ export interface ChangeFeed {
    * after each interruption, any table may have changed. The listener may not throw.
    * @returns a function that ends the reports
    */
-  watchTables(tables: readonly ChangedTable[], listener: (report: TableReport) => void): () => void;
+  watchTables(tables: readonly TableName[], listener: (report: TableReport) => void): () => void;
   statistics(): ChangeStatistics;
   close(): Promise<void>;
 }

@@ -2,7 +2,8 @@ import { freshDatabase, serverVersion, type TestDatabase } from '@pgway/testing'
 import { expect, onTestFinished, test } from 'vitest';
 import { explainReaderError } from '../../src/changes/preconditions/explain-reader-error.ts';
 import { findObstacles } from '../../src/changes/preconditions/find-obstacles.ts';
-import { type LogFacts, readLogFacts, type TableName } from '../../src/changes/preconditions/log-facts.ts';
+import type { TableName } from '../../src/catalog/table-name.ts';
+import { type LogFacts, readLogFacts } from '../../src/changes/preconditions/log-facts.ts';
 import { openSingleConnection } from '../../src/gateway/single-connection.ts';
 import { DatabaseError } from '../../src/postgres/port.ts';
 

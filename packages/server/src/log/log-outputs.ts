@@ -34,16 +34,23 @@ export interface LogOutputs {
 
 export type OutputName = 'console' | 'file' | 'database' | 'tracking';
 
-export interface LogOutputsContext {
+/** The standard output of the process. */
+export interface LogConsole {
+  /**
+   * Writes one block of lines after the other, without blocking the program while the reader of a pipe does not read.
+   * @throws Error when the output is closed
+   */
+  readonly writeLog: (lines: Uint8Array) => Promise<void>;
+  /** As `writeLog`, at the exit of the process. Errors are ignored. */
+  readonly writeLogSync: (lines: Uint8Array) => void;
+  /** Calls the listener when the process exits, also after an error that nothing has caught. */
+  readonly onExit: (listener: () => void) => () => void;
+}
+
+export interface LogOutputsContext extends LogConsole {
   readonly workingDirectory: string;
   /** Receives failures of the outputs, one line each. */
   readonly report: (message: string) => void;
-  /** Writes to the console, without blocking the program. */
-  readonly writeLog: (lines: Uint8Array) => Promise<void>;
-  /** As `writeLog`, at the exit of the process. */
-  readonly writeLogSync: (lines: Uint8Array) => void;
-  /** Calls the listener when the process exits; returns a function that removes it. */
-  readonly onExit: (listener: () => void) => () => void;
   /** Writes the lines of the log file; absent: into the configured file. */
   readonly file?: BatchSink<Uint8Array>;
 }

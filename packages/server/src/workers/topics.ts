@@ -1,7 +1,7 @@
 /** The topics of the messages between the primary process and its workers, with the types of their data. */
 import type { LogContent, LogEntry, LoginAttempt, LoginOutcome, RateLimitPolicy, StoredKey } from '@pgway/core';
 import type {
-  ChangedTable,
+  TableName,
   ChangeEnd,
   ChangeMessage,
   ChangeRequest,
@@ -215,7 +215,7 @@ export const answerTimeouts = {
 export interface WatchTablesQuestion {
   /** A number of the worker. */
   readonly id: number;
-  readonly tables: readonly ChangedTable[];
+  readonly tables: readonly TableName[];
 }
 
 export interface RelayedTableReport {

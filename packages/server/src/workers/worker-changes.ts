@@ -1,7 +1,7 @@
 /** The row changes of a worker: the primary process reads them. */
 import { Problem } from '@pgway/core';
 import {
-  type ChangedTable,
+  type TableName,
   type ChangeFeed,
   type ChangeGapReason,
   type ChangeListener,
@@ -37,7 +37,7 @@ const insufficientPrivilege = '42501';
 const retryAfter: readonly string[] = ['retry-after', '5'];
 
 interface TableWatch {
-  readonly tables: readonly ChangedTable[];
+  readonly tables: readonly TableName[];
   readonly listener: (report: TableReport) => void;
 }
 
@@ -116,7 +116,7 @@ class WorkerChangeFeed implements ChangeFeed {
     };
   }
 
-  watchTables(tables: readonly ChangedTable[], listener: TableWatch['listener']): () => void {
+  watchTables(tables: readonly TableName[], listener: TableWatch['listener']): () => void {
     const id = ++this.#lastNumber;
     this.#watches.set(id, { tables, listener });
     this.#watch(id);

@@ -1,7 +1,8 @@
 import { allStandbysFault, includesAllStandbys } from '../../postgres/replication/synchronous-standbys.ts';
 import { displayIdentifier } from '../../catalog/quote.ts';
 import { findIdentityFault, findKindFault, neededColumns, sqlName, type TableFault } from './identity-fault.ts';
-import { type LogFacts, publicationName, type TableFacts, type TableName } from './log-facts.ts';
+import type { TableName } from '../../catalog/table-name.ts';
+import { type LogFacts, publicationName, type TableFacts } from './log-facts.ts';
 
 /** A reason why changes cannot be read, or are read slowly. */
 export interface ChangesObstacle {

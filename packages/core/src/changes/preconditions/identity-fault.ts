@@ -1,5 +1,6 @@
 import { displayIdentifier } from '../../catalog/quote.ts';
-import type { IdentityFacts, TableFacts, TableName } from './log-facts.ts';
+import type { TableName } from '../../catalog/table-name.ts';
+import type { IdentityFacts, TableFacts } from './log-facts.ts';
 
 /** Why a table cannot be published, or its changes cannot be read. */
 export interface TableFault {

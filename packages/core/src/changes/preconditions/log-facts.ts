@@ -1,3 +1,4 @@
+import type { TableName } from '../../catalog/table-name.ts';
 import { queryCatalog } from '../../catalog/query-catalog.ts';
 import { arrayLiteral } from '../../postgres/literal.ts';
 import type { Database } from '../../postgres/port.ts';
@@ -5,11 +6,6 @@ import { logFactsSql } from './log-facts.sql.ts';
 
 /** The publication that gateways read. */
 export const publicationName = 'pgway_changes';
-
-export interface TableName {
-  readonly schema: string;
-  readonly name: string;
-}
 
 /** How the log identifies the rows of a table or partition. */
 export interface IdentityFacts extends TableName {

@@ -1,6 +1,6 @@
 import { nearestName } from '../../validation/suggestion.ts';
 import { display } from '../diagnostic.ts';
-import { type ChangeOperation, changeOperations } from '../endpoint.ts';
+import { type ChangeOperation, changeOperations } from '../row-changes.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
 import type { Annotation } from '../comment/annotation.ts';
 import { parseBoolean } from '../comment/lexer.ts';

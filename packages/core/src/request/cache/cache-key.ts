@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { tableKey } from '../../changes/key-changes.ts';
+import { tableKey } from '../../catalog/table-name.ts';
 import type { Statement, Value } from '../../postgres/port.ts';
 import type { CacheKey } from '../../ports/ports.ts';
 import type { Endpoint, EndpointParameter } from '../../endpoints/endpoint.ts';

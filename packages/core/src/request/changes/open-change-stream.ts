@@ -12,7 +12,7 @@ import type { GatewayRequest } from '../../http/request.ts';
 import type { GatewayResponse } from '../../http/response.ts';
 import type { ChangeQuery, ChangeRequest, ChangeSubscription } from '../../ports/changes.ts';
 import type { Caller, ChangeStatements } from '../../ports/ports.ts';
-import type { EndpointChanges } from '../../endpoints/endpoint.ts';
+import type { EndpointChanges } from '../../endpoints/row-changes.ts';
 import type { RequestInput } from '../../ports/request-input.ts';
 import type { MaybeLimitedRequest } from '../admit.ts';
 import { bind } from '../bind/bind.ts';
