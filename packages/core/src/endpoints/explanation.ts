@@ -7,6 +7,7 @@ import type { Diagnostic } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { Endpoint } from './endpoint.ts';
 import { explainPlans, explainValues, type PlanOptions, type ValueExplanation } from './explain-values.ts';
+import { fromRoutine } from './origin.ts';
 import { explainQuery } from './query-method.ts';
 import { tableLabel } from './table-diagnostics.ts';
 
@@ -71,12 +72,24 @@ export function explainEndpoints(traced: readonly TracedRoutine[], steps: LoadSt
           ? []
           : [
               ...explainValues(builder, inUse, endpoint!),
+              ...listingValue(inUse),
               ...queryValue(inUse),
               explainPlans(builder, inUse, endpoint!, steps.plans),
             ],
       diagnostics,
     };
   });
+}
+
+/** The parameters of a listing besides those of its columns. */
+function listingValue({ table, parameters }: Endpoint): readonly ValueExplanation[] {
+  const listing = table?.listing ?? null;
+  if (listing === null) return [];
+  const { order, limit, offset, after, select, or, and } = listing;
+  const positions = new Set([order, limit, offset, after, select, or, and]);
+  const keys = parameters.filter(({ position }) => positions.has(position)).map(({ key }) => key);
+  const reason = 'columns are filters; select can name related tables, and not. negates a condition or group';
+  return [{ name: 'listing', ...fromRoutine(keys.join(', '), reason) }];
 }
 
 /** Without one, the method is not mentioned. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { createGateway } from '@pgway/core';
-import { startGateway, useDatabase, useGateway } from '@pgway/testing';
-import { describe, expect, test } from 'vitest';
+import { createGateway, type GatewayOptions } from '@pgway/core';
+import { pgbouncerVersion, startGateway, startPgBouncer, useDatabase, useGateway } from '@pgway/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startTenants } from '../tenants/support.ts';
 import { ask, refusal, seen, tables } from './support.ts';
 
 /** `select`, related rows, and groups of conditions of listings. */
@@ -300,6 +301,46 @@ describe('refused', () => {
     } finally {
       await plain.close();
     }
+  });
+});
+
+const pgbouncer = await pgbouncerVersion();
+
+describe('other connections', () => {
+  const target =
+    'book?select=title,author!author_id(fullName),genre(name)&or=(title.eq.Jenny,and(price.not.is.null,price.gte.15))&not.and=(id.eq.3)&genre.name=eq.novel';
+  const rows = ['Kristin', 'Jenny'].map((title) => ({
+    title,
+    author: { fullName: 'Sigrid' },
+    genre: [{ name: 'novel' }],
+  }));
+
+  test('the databases of tenants', async () => {
+    const tenants = await startTenants(['acme', 'globex'], sql, {
+      ...(tables(options) as Omit<Partial<GatewayOptions>, 'tenant'>),
+      tenant: { connectionStrings: {}, query: 'select name, connection_string from tenants', queryInterval: 3600 },
+    });
+    onTestFinished(() => tenants.close());
+    await tenants.databases['globex']!.query(`update author set full_name = 'Another'`);
+    expect(await (await tenants.send('acme', `GET /api/${target}`)).json()).toEqual(rows);
+    const other = await (await tenants.send('globex', `GET /api/${target}`)).json();
+    expect(other).toEqual(rows.map((row) => ({ ...row, author: { fullName: 'Another' } })));
+  });
+
+  test.skipIf(pgbouncer === null)('PgBouncer in transaction mode', async () => {
+    const pooler = await startPgBouncer(gateway.database.connectionString, { mode: 'transaction', size: 1 });
+    const pooled = await createGateway({
+      connectionString: pooler.connectionString,
+      pooler: 'transaction',
+      preparedStatements: false,
+      ...tables(options),
+    });
+    onTestFinished(async () => {
+      await pooled.close();
+      await pooler.stop();
+    });
+    const send = async (): Promise<unknown> => (await pooled.fetch(new Request(`http://x/api/${target}`)))!.json();
+    expect(await Promise.all([send(), send(), send()])).toEqual([rows, rows, rows]);
   });
 });
 

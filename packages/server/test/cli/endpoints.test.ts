@@ -418,6 +418,28 @@ test('two filters', async () => {
   expect(stderr).toBe('pgway: endpoints: takes one filter, not 2; pass the configuration file as --config=<file>\n');
 });
 
+test('a listing with its parameters', async () => {
+  const tables = await freshDatabase(`create table film (id int primary key); comment on table film is 'HTTP';`);
+  onTestFinished(() => tables.drop());
+  const configuration = { connectionString: tables.connectionString, crud: { enabled: true, listing: true } };
+  const { code, stdout } = await endpoints(['GET /api/film'], { configuration });
+
+  expect(code).toBe(0);
+  expect(stdout).toMatchInlineSnapshot(`
+    "GET /api/film
+      routine        select public.film                            published by the HTTP line (line 1), from the source crud
+      method         GET                                           the operation select
+      path           /api/film                                     the prefix and the name of the table
+      parameters     query                                         the method is GET
+      authorization  anonymous                                     no authorize line
+      listing        order, limit, offset, after, select, or, and  columns are filters; select can name related tables, and not. negates a condition or group
+      QUERY          answered                                      it only reads
+      planCacheMode  measured                                      the operation only reads
+      line 1         HTTP                                          publishes the routine
+    "
+  `);
+});
+
 test('tables of the dialect that are tools', async () => {
   const tables = await freshDatabase(`create table film (id int primary key, title text);
     comment on table film is 'HTTP
