@@ -75,16 +75,17 @@ test('each endpoint with its values and the lines of its comment, errors include
       line 2         basic_authentication ann ***  requires HTTP Basic authentication
 
     GET /v1/shop/film
-      routine        select shop.film  published by the HTTP line (line 1), from the source crud
-      method         GET               the operation select
-      path           /v1/shop/film     option urlPathPrefix, the schema and the name of the table
-      parameters     query             the method is GET
-      authorization  signed in         option requiresAuthorization
-      userContext    true              option useUserContext
-      QUERY          answered          it only reads
-      planCacheMode  measured          the operation only reads
-      line 1         HTTP              publishes the routine
-      line 2         listing           sets listing to true
+      routine        select shop.film                              published by the HTTP line (line 1), from the source crud
+      method         GET                                           the operation select
+      path           /v1/shop/film                                 option urlPathPrefix, the schema and the name of the table
+      parameters     query                                         the method is GET
+      authorization  signed in                                     option requiresAuthorization
+      userContext    true                                          option useUserContext
+      listing        order, limit, offset, after, select, or, and  columns are filters; select can name related tables, and not. negates a condition or group
+      QUERY          answered                                      it only reads
+      planCacheMode  measured                                      the operation only reads
+      line 1         HTTP                                          publishes the routine
+      line 2         listing                                       sets listing to true
 
     PUT /v1/shop/film
       routine        insert shop.film  published by the HTTP line (line 1), from the source crud
@@ -132,15 +133,16 @@ test('the endpoints of tables are explained, without a settings file too', async
     {
       "code": 0,
       "stdout": "GET /api/shop/film
-      routine        select shop.film  published by the HTTP line (line 1), from the source crud
-      method         GET               the operation select
-      path           /api/shop/film    the prefix, the schema and the name of the table
-      parameters     query             the method is GET
-      authorization  anonymous         no authorize line
-      QUERY          answered          it only reads
-      planCacheMode  measured          the operation only reads
-      line 1         HTTP              publishes the routine
-      line 2         listing           sets listing to true
+      routine        select shop.film                              published by the HTTP line (line 1), from the source crud
+      method         GET                                           the operation select
+      path           /api/shop/film                                the prefix, the schema and the name of the table
+      parameters     query                                         the method is GET
+      authorization  anonymous                                     no authorize line
+      listing        order, limit, offset, after, select, or, and  columns are filters; select can name related tables, and not. negates a condition or group
+      QUERY          answered                                      it only reads
+      planCacheMode  measured                                      the operation only reads
+      line 1         HTTP                                          publishes the routine
+      line 2         listing                                       sets listing to true
     ",
     }
   `);
