@@ -3,7 +3,15 @@ import { pgbouncerVersion } from '@pgway/testing/pgbouncer';
 
 import { runAudit } from './audit/audit.ts';
 import { startServer } from './database.ts';
-import { readSoakOptions, type DatabaseRoute, type SoakOptions, soakUsage } from './options.ts';
+import { runChangesSoak } from './changes/changes-soak.ts';
+import {
+  type ChangesSoakOptions,
+  type DatabaseRoute,
+  readChangesSoakOptions,
+  readSoakOptions,
+  type SoakOptions,
+  soakUsage,
+} from './options.ts';
 import { UsageError } from '../arguments.ts';
 import { checkGuarantees, type RouteCheck, writeTable, writeVerdict } from './report.ts';
 import { formatCount } from './observe.ts';
@@ -50,6 +58,37 @@ async function soak(options: SoakOptions, signal: AbortSignal): Promise<boolean>
   return checks.length > 0 && checks.every(({ times }) => times === 0);
 }
 
+async function soakChanges({ seconds, postgres, seed }: ChangesSoakOptions, signal: AbortSignal): Promise<boolean> {
+  const server = await startServer(postgres);
+  try {
+    print(`PostgreSQL ${server.version}, ${seconds} seconds, --seed=${seed}`);
+    const checks = await runChangesSoak(server, seed, { requests: 0, seconds, signal, report: print });
+    print(`\n${writeVerdict(checks, [], [])}`);
+    return checks.every(({ times }) => times === 0);
+  } finally {
+    await server.stop();
+  }
+}
+
+function exitAfter(seconds: number): void {
+  setTimeout(() => {
+    print(`the soak did not end within ${seconds} seconds`);
+    process.exit(1);
+  }, seconds * 1000).unref();
+}
+
+function runLoad(args: readonly string[], signal: AbortSignal): Promise<boolean> {
+  const options = readSoakOptions(args);
+  exitAfter(options.seconds * (1 + auditShare.seconds) + graceSeconds);
+  return soak(options, signal);
+}
+
+function runChanges(args: readonly string[], signal: AbortSignal): Promise<boolean> {
+  const options = readChangesSoakOptions(args);
+  exitAfter(options.seconds + graceSeconds);
+  return soakChanges(options, signal);
+}
+
 async function main(args: readonly string[]): Promise<number> {
   const interrupted = new AbortController();
   const interrupt = (): void => interrupted.abort();
@@ -59,13 +98,9 @@ async function main(args: readonly string[]): Promise<number> {
       process.stdout.write(soakUsage);
       return 0;
     }
-    const options = readSoakOptions(args);
-    const maxSeconds = options.seconds * (1 + auditShare.seconds) + graceSeconds;
-    setTimeout(() => {
-      print(`the soak did not end within ${maxSeconds} seconds`);
-      process.exit(1);
-    }, maxSeconds * 1000).unref();
-    const passed = await soak(options, interrupted.signal);
+    const passed = await (args[0] === 'changes'
+      ? runChanges(args.slice(1), interrupted.signal)
+      : runLoad(args, interrupted.signal));
     if (interrupted.signal.aborted) return 130;
     return passed ? 0 : 1;
   } catch (error) {

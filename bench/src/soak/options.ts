@@ -32,9 +32,36 @@ export const soakUsage: string = `npm run soak -- [options]
   --seed=N            repeats the requests of an earlier run
   --only=ROUTE        direct or pgbouncer (both, one after the other)
   --audit             only the audit of acknowledged writes
+
+npm run soak -- changes [options]
+
+  --quick             a minute: the form that CI runs
+  --seconds=N         seconds of load (900)
+  --postgres=MAJOR    major version of the embedded PostgreSQL, 14 to 18 (18)
+  --seed=N            repeats the sequence of faults and writes
 `;
 
+export interface ChangesSoakOptions {
+  readonly seconds: number;
+  readonly postgres: string;
+  readonly seed: number;
+}
+
+/** @throws UsageError that names the invalid option */
+export function readChangesSoakOptions(args: readonly string[]): ChangesSoakOptions {
+  const values = new Arguments(args, ['seconds', 'postgres', 'seed']);
+  return {
+    seconds: values.count('seconds', { byDefault: 900, quick: 60, max }),
+    postgres: values.text('postgres') ?? '18',
+    seed: values.count('seed', { byDefault: randomSeed(), max }),
+  };
+}
+
 const max = 99_999_999;
+
+function randomSeed(): number {
+  return 1 + Math.floor(Math.random() * max);
+}
 
 /** @throws UsageError that names the invalid option */
 export function readSoakOptions(args: readonly string[]): SoakOptions {
@@ -46,7 +73,7 @@ export function readSoakOptions(args: readonly string[]): SoakOptions {
     connections: values.count('connections', { byDefault: 48 }),
     pool: values.count('pool', { byDefault: 8 }),
     postgres: values.text('postgres') ?? '18',
-    seed: values.count('seed', { byDefault: 1 + Math.floor(Math.random() * max), max }),
+    seed: values.count('seed', { byDefault: randomSeed(), max }),
     routes: readRoutes(values.text('only')),
     hasLoad: !values.has('audit'),
   };
