@@ -130,7 +130,10 @@ export class ChangeFollower {
     if (block.startsWith(':')) return id === '' ? undefined : this.#keep();
     const kind = /^event: (.*)$/m.exec(block)?.[1];
     const data = /^data: (.*)$/m.exec(block)?.[1];
-    if (kind === undefined || data === undefined) return;
+    if (kind !== undefined && data !== undefined) this.#handleEvent(kind, data);
+  }
+
+  #handleEvent(kind: string, data: string): void {
     if (kind === 'gap') this.gaps++;
     if (kind === 'gap' || kind === 'reset') this.#checkpoints = [];
     if (kind === 'reset' || kind === 'truncate') this.rows.clear();
