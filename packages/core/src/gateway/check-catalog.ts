@@ -1,5 +1,6 @@
 import { tableKey } from '../catalog/table-name.ts';
 import { checkCachedTables } from './check-cached-tables.ts';
+import { checkRouteClaims } from './check-route-claims.ts';
 import { lexComment } from '../endpoints/comment/lexer.ts';
 import {
   readMissingPrivileges,
@@ -39,6 +40,7 @@ export async function checkCatalog(
   observe: Observer,
 ): Promise<readonly Diagnostic[]> {
   await checkSchemaOptions(database, options, observe);
+  checkRouteClaims(snapshot.endpoints, snapshot.schemes, options, observe);
   if (snapshot.schemes.length === 0) warnOfMissingSchemes(snapshot.endpoints, observe);
   return [
     ...(await checkUnsupportedObjects(database, snapshot, options)),

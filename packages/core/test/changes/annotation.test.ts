@@ -1,10 +1,18 @@
-import { crudSource, type Diagnostic, type Endpoint, functionsSource } from '@pgway/core';
+import {
+  type AuthScheme,
+  crudSource,
+  type Diagnostic,
+  type Endpoint,
+  functionsSource,
+  type GatewayOptions,
+} from '@pgway/core';
 import { serverVersion, startGateway, type TestGateway } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
 
-async function start(sql: string): Promise<TestGateway> {
+async function start(sql: string, options: Partial<GatewayOptions> = {}): Promise<TestGateway> {
   const gateway = await startGateway(`create schema app; set search_path to app; ${sql}`, {
     routineSources: [crudSource(), functionsSource()],
+    ...options,
   });
   onTestFinished(() => gateway.close());
   return gateway;
@@ -163,6 +171,32 @@ test('the path of a stream must be free, and has no parameters', async () => {
     'error select app.film 3: changes_path "/{id}": the path of a stream must not contain parameters',
     'error select app.tape null: the stream of changes "/api/app/tape/x" is also the path of app.other(), so the endpoint is not published; set another changes_path',
   ]);
+});
+
+test('a claim that no caller can have is a warning', async () => {
+  const hostScheme: AuthScheme = {
+    name: 'host',
+    authenticate: () => null,
+    challenge: () => null,
+    signIn: null,
+    signOut: null,
+    routes: [],
+  };
+  const sql = `create table film (id int primary key); comment on table film is E'HTTP\\nfor select\\nchanges by id = claim tenat';
+    create table tape (id int primary key); comment on table tape is E'HTTP\\nfor select\\nchanges by id = claim tenant';
+    create function sign_in() returns table (user_id int, tenant int) language sql as 'select 1, 2';
+    comment on function sign_in() is E'HTTP POST\\nlogin';`;
+  const warnings = async (authentication: GatewayOptions['authentication']): Promise<readonly string[]> => {
+    const { observations } = await start(sql, authentication === undefined ? {} : { authentication });
+    return observations.flatMap((one) =>
+      one.kind === 'start-warning' && one.code === 'route-claim' ? [one.message] : [],
+    );
+  };
+
+  expect(await warnings({ cookie: true })).toEqual([
+    'changes by … = claim "tenat" of /api/app/film: no caller can have the claim, as no login returns a column with this name; did you mean "tenant"?',
+  ]);
+  expect(await warnings({ cookie: true, schemes: [hostScheme] })).toEqual([]);
 });
 
 test('a function has no changes', async () => {
