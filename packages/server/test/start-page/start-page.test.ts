@@ -153,6 +153,7 @@ describe('the data', () => {
     expect([...byPath.keys()]).toEqual(['/api/enter', '/api/greet/{name}', '/api/raw', '/api/save', '/api/store']);
     expect(byPath.get('/api/greet/{name}')).toEqual({
       id: 'greetName',
+      takesQuery: true,
       workbookType: null,
       method: 'GET',
       path: '/api/greet/{name}',
