@@ -69,6 +69,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
         'broadcast',
         'uploads',
         'logging',
+        'sql-files',
       ],
       packages: ['node'],
     },

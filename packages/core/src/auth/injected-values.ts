@@ -23,13 +23,14 @@ export function resolveInjectedValue(
     const roles = callerRoles(caller, types);
     return type.element === undefined ? JSON.stringify(roles) : arrayLiteral(roles);
   }
-  const text = textOf(injectedValue!, calling, types);
+  // A query is part of the statement of the call.
+  const text = injectedValue === 'query' ? null : textOf(injectedValue!, calling, types);
   // Claims are JSON already; other text becomes a JSON string for a json parameter.
   return text !== null && type.json === 'json' && injectedValue !== 'userClaims' ? JSON.stringify(text) : text;
 }
 
 function textOf(
-  filling: Exclude<InjectedValue, 'userRoles'>,
+  filling: Exclude<InjectedValue, 'userRoles' | 'query'>,
   { request, caller }: CallContext,
   types: ClaimTypes,
 ): string | null {

@@ -41,6 +41,7 @@ import { mergeTableDiagnostics, reportEmptyUpdate, type RoutineDiagnostic } from
 import { describeFormats } from './row-formats.ts';
 import { resolveTable } from './table.ts';
 import { resolveUpload } from './upload.ts';
+import { resolveValueQueries } from './value-query.ts';
 import { resolveRules } from './validation/resolve-rules.ts';
 
 /** Endpoints, and diagnostics about their comments. */
@@ -203,7 +204,7 @@ function assembleComposed(
   const [method, path] = [builder.record('method', route.method), builder.record('path', route.path)];
   const reportPathError = (code: string, message: string): void => builder.reportAt(endpointPath, code, message);
   const own = buildParameters(routine, route.segments, names, { reportError, reportPathError });
-  const injected = resolveRules(builder, resolveInjectedValues(builder, own));
+  const injected = resolveRules(builder, resolveValueQueries(builder, resolveInjectedValues(builder, own)));
   const source = resolveParameterSource(builder, method);
   const { parameters, table } = resolveTable(builder, injected, source.value);
   const reportWarning = (code: string, message: string): void => builder.report('warning', code, message, null);

@@ -43,6 +43,8 @@ export class EndpointBuilder {
   readonly description: string[] = [];
   /** Injected values, by parameter name. */
   readonly injections: { readonly name: string; readonly value: InjectedValue; readonly line: number }[] = [];
+  /** The queries whose values parameters get. */
+  readonly valueQueries: { readonly name: string; readonly text: string; readonly line: number }[] = [];
   /** The rules of parameters, by parameter name. */
   readonly validations: { readonly name: string; readonly rules: readonly ValidationRule[]; readonly line: number }[] =
     [];

@@ -1,21 +1,19 @@
 import type { TableName } from '../catalog/table-name.ts';
 import type { EndpointChanges } from './row-changes.ts';
+import type { InjectedValue, ValueQuery } from './injected-value.ts';
 import type { DocumentFormat, TableFormat } from './row-formats.ts';
 import type { SessionEffects } from '../catalog/routine.ts';
 import type { PageLimits, RelationKind, TableColumn, TableOperation } from '../catalog/table.ts';
 import type { NamedType } from './named-type.ts';
 import type { ValidationRule } from './validation/rules.ts';
 
-export type { SessionEffects } from '../catalog/routine.ts';
+export type { InjectedValue, SessionEffects, ValueQuery };
 
 export const methods = ['GET', 'PUT', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PATCH', 'CONNECT'] as const;
 export type Method = (typeof methods)[number];
 
 /** The part of the request that parameters come from. */
 export type ParameterSource = 'query' | 'body';
-
-/** A property of the caller that the gateway passes to a parameter. */
-export type InjectedValue = 'userId' | 'userName' | 'userRoles' | 'userClaims' | 'ipAddress';
 
 export interface EndpointParameter {
   /** The name in the database; `$1` by position for an unnamed parameter. */
@@ -37,6 +35,8 @@ export interface EndpointParameter {
   readonly repeatable?: true;
   /** The property of the caller that the gateway passes. Clients cannot set the parameter. */
   readonly injectedValue?: InjectedValue;
+  /** The query of `injectedValue: 'query'`, which is a subquery of the call. */
+  readonly query?: ValueQuery;
   /** The position of the parameter whose hash the gateway passes, in place of a value from the client. */
   readonly hashOf?: number;
   /** Conditions on the values that clients send. */

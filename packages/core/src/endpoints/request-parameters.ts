@@ -85,6 +85,7 @@ function describeContradiction(builder: EndpointBuilder): string {
 
 function findProblem(parameter: EndpointParameter | null, name: string): string | null {
   if (parameter === null) return `the routine has no parameter ${display(name)}; correct the name`;
+  if (parameter.injectedValue === 'query') return `${display(name)} is set by a query; name another parameter`;
   if (parameter.injectedValue !== undefined)
     return `${display(name)} receives the identity of the caller; name another parameter`;
   if (parameter.inPath) return `${display(name)} is a path parameter; name another parameter`;

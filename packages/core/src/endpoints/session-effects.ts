@@ -39,12 +39,24 @@ export function needsReset(
 }
 
 function findSessionEffects(
-  { table, schema, name }: Endpoint,
+  { table, schema, name, parameters }: Endpoint,
   uses: SessionEffectsLookup,
   statement: string | undefined,
 ): SessionEffects {
   if (statement !== undefined) return uses.statement(statement);
-  if (table === null) return uses.routine(schema, name);
+  if (table === null) {
+    const queries = parameters.flatMap(({ query }) => (query === undefined ? [] : [uses.statement(query.text)]));
+    return [uses.routine(schema, name), ...queries].reduce(joinEffects);
+  }
   const effects = uses.relation(schema, name);
   return { ...effects, mayBlock: effects.mayBlock || table.operation !== 'select' };
+}
+
+function joinEffects(left: SessionEffects, right: SessionEffects): SessionEffects {
+  return {
+    alters: left.alters || right.alters,
+    altersTransaction: left.altersTransaction || right.altersTransaction,
+    mayBlock: left.mayBlock || right.mayBlock,
+    ...(left.readsSequences === true || right.readsSequences === true ? { readsSequences: true } : {}),
+  };
 }

@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../catalog/quote.ts';
 import type { JsonForm } from '../catalog/type-facts.ts';
-import type { ResultColumn, Endpoint, EndpointParameter, RawFormat } from './endpoint.ts';
+import type { ResultColumn, Endpoint, EndpointParameter, RawFormat, ValueQuery } from './endpoint.ts';
 
 /** An argument of a call, in the order of the declaration. */
 interface Argument {
@@ -58,7 +58,9 @@ function findMissing(all: readonly Argument[]): EndpointParameter | null {
 function listArguments(endpoint: Endpoint, given: readonly EndpointParameter[]): readonly Argument[] {
   const inputs = endpoint.parameters.map((parameter): Argument => {
     const givenIndex = given.findIndex(({ position }) => position === parameter.position);
-    const sql = givenIndex < 0 ? null : `$${givenIndex + 1}::${parameter.type.sql}`;
+    const value = givenIndex < 0 ? null : `$${givenIndex + 1}`;
+    const query = parameter.query === undefined ? value : writeValueQuery(parameter.query, endpoint.parameters, given);
+    const sql = query === null ? null : `${query}::${parameter.type.sql}`;
     return { name: parameter.unnamed ? null : parameter.name, sql, parameter, variadic: parameter.variadic };
   });
   if (endpoint.outputs.length === 0) return inputs;
@@ -70,6 +72,22 @@ function listArguments(endpoint: Endpoint, given: readonly EndpointParameter[]):
     ...inputs.flatMap((input, index) => [...placeholders(index + 1), input]),
     ...placeholders(endpoint.parameters.length + 1),
   ];
+}
+
+/** Returns the subquery of an argument. @param given the parameters of `$1`, `$2`, … */
+export function writeValueQuery(
+  { parts }: ValueQuery,
+  parameters: readonly EndpointParameter[],
+  given: readonly EndpointParameter[],
+): string {
+  const written = parts.map((part) => {
+    if (typeof part === 'string') return part;
+    const { type, defaultExpression } = parameters.find(({ position }) => position === part)!;
+    const index = given.findIndex(({ position }) => position === part);
+    // A parameter that the request leaves out has its default in the call, and here.
+    return index === -1 ? `(${defaultExpression ?? 'null'})::${type.sql}` : `$${index + 1}::${type.sql}`;
+  });
+  return `(${written.join('')})`;
 }
 
 /**

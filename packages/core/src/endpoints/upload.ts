@@ -115,6 +115,7 @@ function checkMetadataParameter(
       `which is JSON, but is of type ${type.display}; change it to json, jsonb, text or varchar`,
     ],
     [inPath, 'so it cannot be a path parameter, which the client sets'],
+    [injectedValue === 'query', 'and the value of a query; keep one of the two'],
     [injectedValue !== undefined, `and the caller's ${injectedValue}; keep one of the two`],
     [hashOf !== undefined || isHashed, 'so it cannot be part of a hash; keep one of the two'],
   ];

@@ -2,6 +2,7 @@ import type { Authentication } from './open-authentication.ts';
 import type { GatewayCache } from './open-cache.ts';
 import { addDerivedEndpoints } from './derive-endpoints.ts';
 import { adaptToCitus } from './adapt-to-citus.ts';
+import { checkValueQueries } from './check-value-queries.ts';
 import { checkIdempotency } from './check-idempotency.ts';
 import { idempotencyStore } from './options/idempotency-options.ts';
 import { isIdempotencyRoutine } from '../endpoints/idempotency-store.ts';
@@ -146,7 +147,7 @@ export async function loadEndpoints(
 }
 
 /**
- * Omits endpoints whose idempotency keys cannot be stored, and those with a route of the gateway itself. Adds those that sources make
+ * Omits endpoints whose parameters have queries with mistakes, whose idempotency keys cannot be stored, and those with a route of the gateway itself. Adds those that sources make
  * of the others, and tells the sources.
  */
 async function listReachable(
@@ -155,9 +156,10 @@ async function listReachable(
   { connections, builtInRoutes }: GatewayServices,
   options: ResolvedOptions,
 ): Promise<Pick<LoadedEndpoints, 'endpoints' | 'diagnostics'>> {
-  const stored = await checkIdempotency(endpoints, sources, connections, options);
+  const prepared = await checkValueQueries(endpoints, connections);
+  const stored = await checkIdempotency(prepared.endpoints, sources, connections, options);
   const reachable = excludeBuiltInRoutes(stored.endpoints, builtInRoutes);
-  const diagnostics = [...stored.diagnostics, ...reachable.diagnostics];
+  const diagnostics = [...prepared.diagnostics, ...stored.diagnostics, ...reachable.diagnostics];
   const reported = { endpoints: reachable.endpoints, diagnostics };
   const listed = await addDerivedEndpoints(reported, routines, sources, options.includeSchemas);
   // Before the hooks, which may describe endpoints.

@@ -116,6 +116,8 @@ export class CompiledEndpoint {
   #default: Representation | null = null;
   /** Formats that a client can select with `Accept`; null until a client has done so, which few do. */
   #negotiable: Readonly<Partial<Record<RowFormatName, Representation>>> | null = null;
+  /** The parameters that queries of the statement set. */
+  readonly #queryCount: number;
   readonly #negotiation: RowNegotiation;
   readonly #negotiatesNumbers: boolean;
   /** Null, except for raw responses whose texts between values or rows depend on the call. */
@@ -153,6 +155,7 @@ export class CompiledEndpoint {
     this.hidesPath = hidesPath(endpoint);
     this.injectsValues = injectsValues(endpoint);
     this.hashesParameters = parameters.some(({ hashOf }) => hashOf !== undefined);
+    this.#queryCount = parameters.filter(({ query }) => query !== undefined).length;
     this.#negotiation = negotiation;
     this.#negotiatesNumbers = negotiatesLargeNumbers(endpoint);
     this.#rawTemplate = parseRawTemplate(endpoint);
@@ -243,10 +246,10 @@ export class CompiledEndpoint {
    */
   statement(given: readonly EndpointParameter[]): Statement {
     const { parameters } = this.endpoint;
-    if (given.length === parameters.length)
+    if (given.length === parameters.length - this.#queryCount)
       return (this.#completeCall ??= this.#guarded(
-        this.#named(buildCallStatement(this.endpoint, parameters), this.expectedColumns),
-        parameters,
+        this.#named(buildCallStatement(this.endpoint, given), this.expectedColumns),
+        given,
       ));
     const key = given.map(({ position }) => position).join();
     return this.#getOrCreate(

@@ -85,6 +85,8 @@ function injectedParameters(
   const { endpoint } = candidate;
   const { requestHeaders, upload } = endpoint;
   return endpoint.parameters.flatMap((parameter): readonly ParameterValue[] => {
+    // Its query is part of the statement.
+    if (parameter.query !== undefined) return [];
     if (parameter.injectedValue !== undefined) {
       const value = resolveInjectedValue(parameter, context, options.claimTypes);
       return value === null && parameter.optional ? [] : [[parameter, value]];

@@ -157,7 +157,8 @@ function defineParameter(reading: Reading, [name, ...rest]: readonly string[], {
 }
 
 /** Sources of values that annotations of routines know. */
-const otherSources = /^is\s+(?:hash\b|upload\b|user_id$|user_name$|user_roles$|user_claims$|ip_address$)/i;
+const otherSources =
+  /^(?:is\s+(?:hash\b|upload\b|user_id$|user_name$|user_roles$|user_claims$|ip_address$)|:?=\s*(?:\(|(?:select|with|values|table)\b))/i;
 
 /** Returns whether the line concerns a parameter of the file: its name, type, default or claim. */
 function readParameter(reading: Reading, text: string, { line }: FileComment): boolean {

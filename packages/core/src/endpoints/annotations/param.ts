@@ -1,6 +1,7 @@
 import { display } from '../diagnostic.ts';
 import type { EndpointBuilder } from '../endpoint-builder.ts';
 import { injectedValues, suggestBinding } from '../comment/parameter-binding.ts';
+import { readValueQuery } from '../value-query.ts';
 import { normalizeName } from '../comment/lexer.ts';
 import type { Annotation } from '../comment/annotation.ts';
 import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
@@ -28,6 +29,15 @@ function apply(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationEr
   return misspelt(parsed);
 }
 
+/** Returns whether the line has a query. */
+function applyQuery(parsed: ParsedAnnotation, builder: EndpointBuilder): boolean {
+  const query = readValueQuery(parsed.text);
+  if (query === null) return false;
+  builder.valueQueries.push({ ...query, line: parsed.line });
+  builder.logEffect(parsed, `sets ${display(query.name)} to the value of ${display(query.text)}`);
+  return true;
+}
+
 /** Returns the parameter of `hash of <parameter>`, or null. */
 function hashSource(keyword: string, rest: readonly string[]): string | null {
   return keyword === 'hash' && rest.length === 2 && normalizeName(rest[0]!) === 'of' ? rest[1]! : null;
@@ -44,7 +54,7 @@ function misspelt(parsed: ParsedAnnotation): AnnotationError {
 }
 
 function applyToRoutine(parsed: ParsedAnnotation, builder: EndpointBuilder): AnnotationError | null {
-  if (builder.routine.table === undefined) return apply(parsed, builder);
+  if (builder.routine.table === undefined) return applyQuery(parsed, builder) ? null : apply(parsed, builder);
   return {
     code: 'not-a-routine',
     message: `${parsed.name} applies to routines only; restrict tables with row level security and user_context`,
@@ -57,12 +67,13 @@ export const param: Annotation = {
     'param <a> is hash of <b>',
     'param <a> is user_id | user_name | user_roles | user_claims | ip_address',
     'param <a> is upload metadata',
+    'param <a> = select … :b …',
   ],
   documentation:
-    'Sets a parameter in place of the client: to the hash of a parameter (another one or itself), so that no password is stored, to the identity of the caller, or to the metadata of the uploaded files.',
+    'Sets a parameter in place of the client: to the hash of a parameter (another one or itself), so that no password is stored, to the identity of the caller, to the metadata of the uploaded files, or to the value of a [query](../guide/parameters.md#values-of-queries).',
   isGuard: true,
   readsLikeSentence: true,
-  matches: (words) => suggestBinding(words) !== null,
+  matches: (words) => readValueQuery(words.join(' ')) !== null || suggestBinding(words) !== null,
   suggest: suggestBinding,
   apply: applyToRoutine,
 };

@@ -12,6 +12,8 @@ import { findAnnotation } from './registry.ts';
 import { findUnsupportedWord, type UnsupportedWord } from './unsupported-words.ts';
 import type { Annotation } from './annotation.ts';
 import type { AnnotationError, AnnotationForm, ParsedAnnotation } from './parsed-annotation.ts';
+import { readValueQuery } from '../value-query.ts';
+import { param } from '../annotations/param.ts';
 import { http, path } from '../annotations/http.ts';
 import { responseHeader } from '../annotations/response-headers.ts';
 import { tags } from '../annotations/tags.ts';
@@ -69,6 +71,9 @@ function matchAssignment(
   const parsed = toParsedAnnotation(line, 'assignment', key, value);
   const option = matchUploadOption(parsed, context);
   if (option !== null) return option;
+  // `_token = select …`, as NpgsqlRest writes it.
+  if (annotation === null && context.isParameter(key) && readValueQuery(line.text) !== null)
+    return { kind: 'annotation', annotation: param, parsed: toParsedAnnotation(line, 'line', 'param', line.text) };
   if (annotation === null || annotation.matches?.(parsed.args, context, 'assignment') === false)
     return { kind: 'prose', suggestion: suggestAnnotation(key, null, { value: parsed.args, context }) };
   return { kind: 'annotation', annotation, parsed };

@@ -102,7 +102,7 @@ const parameterClause: UnsupportedWord = {
 /** `_token = select …`: without the line, the client could set the parameter. */
 const resolvedParameter: UnsupportedWord = {
   names: [],
-  advice: 'compute the value in the routine',
+  advice: 'write a query: param <name> = select …',
   stops: 'sets a parameter to the result of a query',
 };
 

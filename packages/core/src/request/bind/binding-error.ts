@@ -54,6 +54,7 @@ function explainUnknown(endpoint: Endpoint, key: string, location: string): stri
   );
   const shown = truncateKey(key);
   if (parameter === undefined) return `"${shown}" in ${location} is not a parameter of this endpoint.`;
+  if (parameter.injectedValue === 'query') return `"${shown}" is computed by the server and may not be given.`;
   if (parameter.injectedValue !== undefined)
     return `"${shown}" is filled with what is known of the caller and may not be given.`;
   if (parameter.inPath) return `"${shown}" stands in the path and may not come from ${location} too.`;

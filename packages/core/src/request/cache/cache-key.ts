@@ -45,9 +45,13 @@ export function compileCachePolicy(endpoint: Endpoint, isPersonal: boolean): Com
   };
 }
 
-/** The comment can leave parameters out of the key, but not those that the gateway fills. */
-function isInKey({ cache, requestHeaders }: Endpoint, { position, injectedValue }: EndpointParameter): boolean {
+/** The comment can leave parameters out of the key, but not those that the gateway fills, or that a query of another one reads. */
+function isInKey(
+  { cache, requestHeaders, parameters }: Endpoint,
+  { position, injectedValue }: EndpointParameter,
+): boolean {
   if (cache!.parameters === null || cache!.parameters.includes(position) || injectedValue !== undefined) return true;
+  if (parameters.some(({ query }) => query?.parts.includes(position) === true)) return true;
   return requestHeaders.mode === 'parameter' && requestHeaders.position === position;
 }
 
