@@ -199,6 +199,11 @@ test('texts are those of PostgreSQL alone', async () => {
   expect((await gateway.send('GET /page?select=one:word(id),two:word(id),...word(ids:id)')).status).toBe(200);
 });
 
+test('blanks after names have no effect', async () => {
+  const response = await gateway.send('GET /page?select=id%20,%20m:%20n%20,%20word%20(%20id%20)&order=n%20,%20id%20');
+  expect([response.status, response.body]).toEqual([200, '[]']);
+});
+
 test('a PUT without rows does not have the key of its URL', async () => {
   const response = await gateway.send('PUT /page?id=eq.1', { body: [] });
   expect([response.status, JSON.parse(response.body).code]).toEqual([400, 'PGRST115']);

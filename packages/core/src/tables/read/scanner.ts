@@ -117,11 +117,11 @@ export class Scanner {
   }
 }
 
-/** A hyphen is part of a name unless it begins an arrow. */
-const plainName = /(?:[^\s,():!."\->]|-(?!>)|[ ](?=[^\s,():!."\->]))+/uy;
+/** A hyphen is part of a name unless it begins an arrow. Blanks after a name are not. */
+const plainName = /(?:[^\s,():!."\->]|-(?!>)|[ ](?=[^\s,():!."\->]))+ */uy;
 const quotedText = /"(?:[^"\\]|\\.)*"/suy;
 /** A key of a JSON path has more characters than a name. */
-const plainKey = /(?:[^\s,():."\->]|-(?!>)|[ ](?=[^\s,():."\->]))+/uy;
+const plainKey = /(?:[^\s,():."\->]|-(?!>)|[ ](?=[^\s,():."\->]))+ */uy;
 /** The end of an element follows. */
 const quotedElement = /"(?:[^"\\]|\\.)*"(?=[,)])/suy;
 const plainElement = /[^,)]*/uy;
