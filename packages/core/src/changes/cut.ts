@@ -28,7 +28,7 @@ export class Cut {
   readonly position: string;
   /**
    * What the log does not show, by the OID of a watched table: its files, which a rewrite or truncation changes, those of its partitions and
-   * of inheriting tables, and its place in the publication.
+   * of inheriting tables, their policies, and its place in the publication.
    */
   readonly states: ReadonlyMap<string, string>;
   /** By `performance.now()`. */
@@ -120,7 +120,9 @@ function snapshotSql(serverVersion: number): string {
           select c.oid
         union
           select h.inhrelid from tree join pg_catalog.pg_inherits as h on h.inhparent operator(pg_catalog.=) tree.oid)
-      select pg_catalog.string_agg(pg_catalog.concat(',', m.oid, ':', m.relfilenode, ${members}), '' order by m.oid)
+      select pg_catalog.string_agg(pg_catalog.concat(',', m.oid, ':', m.relfilenode, m.relrowsecurity, m.relforcerowsecurity, (
+          select pg_catalog.string_agg(pg_catalog.concat(':', y.oid, ':', y.xmin), '' order by y.oid)
+          from pg_catalog.pg_policy as y where y.polrelid operator(pg_catalog.=) m.oid), ${members}), '' order by m.oid)
       from tree join pg_catalog.pg_class as m on m.oid operator(pg_catalog.=) tree.oid)))
     from pg_catalog.pg_class as c where c.oid operator(pg_catalog.=) any ($1::pg_catalog.oid[]))${settings}`;
 }

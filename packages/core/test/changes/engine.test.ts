@@ -189,6 +189,23 @@ describe('gaps', () => {
     await database.query('delete from film');
   });
 
+  test('a changed policy is a gap: rows that it hides or shows have not changed', async () => {
+    const { engine } = await startEngine(database);
+    const { messages } = await subscribe(engine, requestOf(film));
+    const lines = (): readonly string[] => asLines(messages);
+    const statements = [
+      'alter table film enable row level security',
+      'create policy shown on film using (true)',
+      'alter policy shown on film using (id > 1)',
+      'drop policy shown on film; alter table film disable row level security',
+    ];
+    for (const statement of statements) {
+      const known = lines().length;
+      await database.query(statement);
+      await expect.poll(() => lines()[known]).toBe('gap schema-changed');
+    }
+  });
+
   test('a lost connection of the reader is a gap, and the stream goes on', async () => {
     const { engine } = await startEngine(database);
     const { messages } = await subscribe(engine, requestOf(film));
