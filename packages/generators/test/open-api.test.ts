@@ -444,7 +444,11 @@ test('an event stream at the path of an endpoint is a separate operation', () =>
 
 test('event streams, tokens of a login; parameters that the gateway fills are omitted', async () => {
   const endpoints = planned([
-    { name: 'say', comment: 'HTTP\ninfo_path', parameters: [{ name: '_user_id' }, { name: '_word' }] },
+    {
+      name: 'say',
+      comment: 'HTTP\ninfo_path\nparam _sum = select 1',
+      parameters: [{ name: '_user_id' }, { name: '_word' }, { name: '_sum' }],
+    },
     { name: 'enter', comment: 'HTTP\nlogin', result: returns('composite', [column('id', int4)]) },
   ]).map((endpoint) => ({
     ...endpoint,
@@ -462,6 +466,21 @@ test('event streams, tokens of a login; parameters that the gateway fills are om
   expect(paths['/api/enter'].post.responses['200'].content['application/json'].schema).toEqual({
     $ref: '#/components/schemas/Tokens',
   });
+});
+
+test('rows have the media types of formats that packages add', () => {
+  const rowFormats = [{ name: 'excel' as const, mediaType: 'application/vnd.example' }];
+  const endpoints = planned(
+    [
+      { comment: 'HTTP GET /rows', result: returns('composite', [column('id', int4)], { set: true }) },
+      { comment: 'HTTP GET /one', result: returns('scalar', [column('id', int4)]) },
+    ],
+    { rowFormats },
+  );
+  const { paths } = documentOf(endpoints, {});
+  const typesOf = (path: string): readonly string[] => Object.keys(paths[path].get.responses['200'].content);
+  expect(typesOf('/rows')).toContain('application/vnd.example');
+  expect(typesOf('/one')).toEqual(['text/plain']);
 });
 
 describe('rate limits', () => {
