@@ -1,6 +1,7 @@
 import { crudSource } from '@pgway/core';
-import { startGateway, type TestGateway } from '@pgway/testing';
+import { freshDatabase, pgbouncerVersion, startGateway, startPgBouncer, type TestGateway } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
+import { openStream } from './stream-support.ts';
 
 async function start(sql: string): Promise<TestGateway> {
   const gateway = await startGateway(sql, { routineSources: [crudSource()] });
@@ -72,4 +73,52 @@ test('a reload checks the tables again', async () => {
     .toEqual([
       'changes-no-identity: changes: public.film has no replica identity; once it is published, PostgreSQL refuses every UPDATE and DELETE of it (55000); run: alter table public.film replica identity default',
     ]);
+});
+
+test.skipIf((await pgbouncerVersion()) === null)(
+  'a pooler in front of the log is named, with what to set',
+  async () => {
+    const database = await freshDatabase(`${film} create publication pgway_changes for table film;`);
+    onTestFinished(() => database.drop());
+    const pooler = await startPgBouncer(database.connectionString, { mode: 'transaction', size: 5 });
+    onTestFinished(() => pooler.stop());
+    const through = {
+      routineSources: [crudSource()],
+      connectionString: pooler.connectionString,
+      pooler: 'transaction',
+    } as const;
+    const gateway = await startGateway('', { ...through, preparedStatements: false });
+    onTestFinished(() => gateway.close());
+    const reasons = (): readonly string[] =>
+      gateway.observations.flatMap((observation) =>
+        observation.kind === 'changes-unavailable' ? [observation.reason] : [],
+      );
+
+    await expect
+      .poll(() => reasons().at(-1))
+      .toContain(
+        'the connection leads to a pooler, which does not support replication; set changes.connectionString to a connection string of the server itself',
+      );
+    expect((await open(gateway, '/api/film/changes'))[0]).toBe(503);
+    expect((await gateway.send('GET /api/film')).body).toBe('[]');
+  },
+);
+
+test.skipIf((await pgbouncerVersion()) === null)('lookups pass a pooler, and the log is read beside it', async () => {
+  const database = await freshDatabase(`${film} create publication pgway_changes for table film;`);
+  onTestFinished(() => database.drop());
+  const pooler = await startPgBouncer(database.connectionString, { mode: 'transaction', size: 5 });
+  onTestFinished(() => pooler.stop());
+  const gateway = await startGateway('', {
+    routineSources: [crudSource()],
+    connectionString: pooler.connectionString,
+    pooler: 'transaction',
+    preparedStatements: false,
+    changes: { connectionString: database.connectionString, window: 0 },
+  });
+  onTestFinished(() => gateway.close());
+  const stream = await openStream(gateway, '/api/film/changes');
+  await expect.poll(() => stream.lastId()).toBeDefined();
+  await database.query('insert into film values (1)');
+  await expect.poll(() => stream.events().map(({ event }) => event)).toEqual(['insert']);
 });
