@@ -1,8 +1,9 @@
 import { ChangeEngine } from '../changes/change-engine.ts';
+import { toFailure } from '../changes/group-lookup.ts';
 import { explainReaderError } from '../changes/preconditions/explain-reader-error.ts';
 import type { TableName } from '../catalog/table-name.ts';
 import { publicationName } from '../changes/preconditions/log-facts.ts';
-import type { ChangeFeed, ChangeStatistics } from '../ports/changes.ts';
+import type { ChangeFeed, ChangeListener, ChangeStatistics } from '../ports/changes.ts';
 import type { Observer } from '../ports/ports.ts';
 import { connectDatabase } from '../postgres/connect-database.ts';
 import { type ConnectionSettings, parseConnectionString } from '../postgres/connection-string.ts';
@@ -146,14 +147,22 @@ async function closeEngine({ checks, engine, holders }: OpenedChanges): Promise<
 function shareChanges(feed: ChangeFeed): Changes {
   let reload = (): void => undefined;
   const shared: ChangeFeed = {
-    subscribe: (request, listener) =>
-      feed.subscribe(request, {
+    subscribe: async (request, listener) => {
+      const receiver: ChangeListener = {
         message: (message) => listener.message(message),
         ended: (reason) => {
           if (reason === 'schema-changed') reload();
           listener.ended(reason);
         },
-      }),
+      };
+      try {
+        return await feed.subscribe(request, receiver);
+      } catch (error) {
+        const failure = toFailure(error);
+        if (failure.kind === 'end' && failure.reason === 'schema-changed') reload();
+        throw error;
+      }
+    },
     watchTables: (tables, listener) => feed.watchTables(tables, listener),
     statistics: () => feed.statistics(),
     close: () => feed.close(),
