@@ -38,6 +38,7 @@ export const routineSuite: Suite = {
     'pgway-unshared',
     'server',
     'server-one',
+    'server-fast',
     'fastify',
     'fastify-json',
     'express',

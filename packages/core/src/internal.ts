@@ -1,6 +1,7 @@
 /** What the other packages of pgway use of this one. They are released together: these names change without a major version. */
 export { type DerivedRequestOptions, deriveRequest } from './adapters/derived-request.ts';
 export { trustedAddresses } from './adapters/forwarded.ts';
+export { peerAddress } from './adapters/node.ts';
 export { requestId } from './adapters/request-id.ts';
 export { allowBufferReuse } from './adapters/response-output.ts';
 export { type ControlColumnNames, controlColumnsOf } from './auth-schemes/challenge.ts';
@@ -43,7 +44,9 @@ export { documentSlice, type JsonSlice, readElements, readMembers, sliceToJson }
 export { toPointer } from './http/json-pointer.ts';
 export { queryMethod, requestMethods } from './http/methods.ts';
 export { takesQuery } from './endpoints/query-method.ts';
+export { nosniffHeader } from './http/response.ts';
 export { parseQueryString } from './http/query-string.ts';
+export { createRouter } from './request/router.ts';
 export { logObserver } from './logging/log-observer.ts';
 export type {
   ChangeEnd,

@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { createGateway, type Gateway, type Observer } from '@pgway/core';
 import type { RealtimeStatistics } from '@pgway/realtime';
+import { isDocsPath } from './api-docs/api-docs.ts';
 import { authenticationOptions, hasScheme } from './authentication-options.ts';
 import { hasCors } from './config/schema/http.ts';
 import type { Configuration } from './config/schema.ts';
@@ -13,8 +14,11 @@ import type { WorkerCounts } from './health/checks.ts';
 import { createHealthHandler } from './health/health-handler.ts';
 import { isLoopbackHost } from './address.ts';
 import { openApp } from './http/deferred-app.ts';
+import type { FastPathCounts } from './http/fast-path/counts.ts';
+import { hasFastPath } from './http/fast-path/fast-path.ts';
 import type { Handler, PathHandler } from './http/http-server.ts';
 import type { Listen } from './http/listener.ts';
+import { isMcpPath } from './mcp/mcp-handler.ts';
 import { openRealtime } from './realtime.ts';
 import type { RequestErrorListener } from './http/static-files.ts';
 import type { DocumentHandler, DocumentLookup, PathDocumentHandler } from './http/send-document.ts';
@@ -121,6 +125,8 @@ export interface HttpServices {
   readonly onError?: RequestErrorListener;
   /** Null or absent: there is one process. */
   readonly workers?: (() => WorkerCounts) | null;
+  /** Absent: `node:http` reads all requests. */
+  readonly fastPathCounts?: FastPathCounts;
   /** Absent: this process listens. */
   readonly listenOn?: Listen | undefined;
   /** Called when WebSockets are served. */
@@ -133,7 +139,7 @@ export function startHttpServer(
   gateway: Gateway,
   { handlers, certificates, onRequest, serveMetrics = null, workers = null, serveMcp = null, ...others }: HttpServices,
 ): Promise<ServersWithRedirect> {
-  const { onError, listenOn, onRealtime } = others;
+  const { onError, listenOn, fastPathCounts, onRealtime } = others;
   // Headers of CORS are added by the application.
   const isCrossOrigin = hasCors(configuration.cors);
   const documents = serveMcp === null || isCrossOrigin ? handlers : [...handlers, serveMcp];
@@ -159,6 +165,10 @@ export function startHttpServer(
         onError,
         upgrade: changes?.upgrade,
         listenOn,
+        fastPath:
+          fastPathCounts !== undefined && hasFastPath(configuration) && !hasExample(configuration)
+            ? { gateway, isServerPath: (path) => isServerPath(path, configuration), counts: fastPathCounts }
+            : null,
       });
       return {
         ...server,
@@ -178,6 +188,13 @@ export function startHttpServer(
       return server.stop(timeouts.drain, force);
     },
   });
+}
+
+/** Whether the server itself answers at a path, before the endpoints. */
+function isServerPath(path: string, configuration: Configuration): boolean {
+  const { health, metrics, realtime } = configuration;
+  const areServed = [health.path, metrics.path, realtime.path].some((own) => own !== null && path.startsWith(own));
+  return areServed || isDocsPath(path, configuration) || isMcpPath(path, configuration);
 }
 
 /** Waits until the time has passed or the signal is aborted. */

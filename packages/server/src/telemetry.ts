@@ -4,6 +4,7 @@ import type { Gateway, Observer } from '@pgway/core';
 import type { RealtimeStatistics } from '@pgway/realtime';
 import type { Configuration } from './config/schema.ts';
 import type { CommandOptions } from './gateway-options.ts';
+import type { FastPathCounts } from './http/fast-path/counts.ts';
 import type { PathHandler } from './http/http-server.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { LogOutputs } from './log/log-outputs.ts';
@@ -21,6 +22,7 @@ export interface TelemetrySources {
   readonly requestLog: RequestLog | null;
   readonly outputs: Pick<LogOutputs, 'lostLines'>;
   readonly warning: (line: string) => void;
+  readonly fastPath: Readonly<FastPathCounts>;
 }
 
 /** The part of a worker process that metrics need. */
@@ -136,7 +138,7 @@ interface OpenedMetrics {
 
 async function openMetrics(
   { metrics: configuration }: Configuration,
-  { outputs, worker }: TelemetrySources & { readonly worker: TelemetryWorker | null },
+  { outputs, worker, fastPath }: TelemetrySources & { readonly worker: TelemetryWorker | null },
   traces: Traces | null,
 ): Promise<OpenedMetrics> {
   const [{ Metrics: Class }, { createMetricsHandler }] = await Promise.all([
@@ -146,6 +148,7 @@ async function openMetrics(
   const counts = {
     lostLines: outputs.lostLines,
     spanCounts: traces?.counts ?? null,
+    fastPath,
     workers: worker?.state ?? (() => ({ running: 1, configured: 1 })),
   };
   const metrics = new Class(configuration, counts, worker?.metrics ?? null);

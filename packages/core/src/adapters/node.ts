@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import {
@@ -60,9 +61,7 @@ export class NodeRequest implements GatewayRequest {
   }
 
   get remoteAddress(): string | undefined {
-    const address = this.#incoming.socket.remoteAddress;
-    // A dual-stack socket shows IPv4 addresses as IPv6: ::ffff:192.0.2.1.
-    return address?.startsWith('::ffff:') === true && address.includes('.') ? address.slice(7) : address;
+    return peerAddress(this.#incoming.socket);
   }
 
   get secure(): boolean {
@@ -101,6 +100,14 @@ export class NodeRequest implements GatewayRequest {
       if (!outgoing.writableFinished) listener();
     });
   }
+}
+
+/** Returns the address of the client of a connection. */
+export function peerAddress({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string | undefined {
+  // A dual-stack socket shows IPv4 addresses as IPv6: ::ffff:192.0.2.1.
+  return remoteAddress?.startsWith('::ffff:') === true && remoteAddress.includes('.')
+    ? remoteAddress.slice(7)
+    : remoteAddress;
 }
 
 /** Returns path and query of a request target, which may be a URL (RFC 9112, section 3.2.2). */

@@ -50,7 +50,7 @@ export function shadowedEndpoints(endpoints: readonly Endpoint[], configuration:
 }
 
 /** Whether a path can belong to the API docs. Requests for endpoints must not generate them. */
-function isDocsPath(path: string, configuration: Configuration): boolean {
+export function isDocsPath(path: string, configuration: Configuration): boolean {
   const { openApi } = configuration;
   const requestFiles = requestFilesPath(configuration);
   if (path === openApi.path || path === openApi.docsPath || path === requestFiles) return true;

@@ -133,7 +133,8 @@ async function runServer(context: CommandContext): Promise<number> {
   const certificates = await openCertificateStore(loaded.configuration, context.process.workingDirectory, reporter);
   for (const warning of certificates?.warnings ?? []) reporter.warning(warning);
   const watch = context.task.flags.has('watch') ? createCatalogWatch(reporter.progress) : null;
-  const telemetry = await openTelemetry(lifecycle, loaded.configuration, { ...reporter, worker });
+  const fastPath = { requests: 0, handOvers: 0 };
+  const telemetry = await openTelemetry(lifecycle, loaded.configuration, { ...reporter, worker, fastPath });
   const { gateway, connectionString } = await openServedGateway(context, watch, telemetry);
   telemetry.addGateway(gateway);
   const handlers = [createApiDocsHandler(loaded.configuration, connectionString)];
@@ -144,6 +145,7 @@ async function runServer(context: CommandContext): Promise<number> {
     pages: [createStartPage(loaded.configuration, connectionString), createSignInPage(loaded.configuration)],
     serveMcp: mcp,
     certificates,
+    fastPathCounts: fastPath,
     onRequest: telemetry.begin,
     serveMetrics: telemetry.serveMetrics,
     workingDirectory: context.process.workingDirectory,

@@ -11,19 +11,26 @@ const busyResponse = `HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/pla
 // Connections beyond the limit that still get the 503; further ones are dropped.
 const rejectableConnections = 100;
 
-type ConnectionEvent = 'connection' | 'secureConnection';
+export type ConnectionEvent = 'connection' | 'secureConnection';
 
-/** Passes the connections of an event to `take`, and those that it returns false for to the listeners that the event has now. */
+/**
+ * Passes the connections of an event to `take`, and those that it returns false for to the listeners that the event has now.
+ * @returns passes a connection to those listeners, which `take` has kept so far
+ */
 export function interceptConnections<Accepted extends Socket>(
   server: Server,
   event: ConnectionEvent,
   take: (socket: Accepted) => boolean,
-): void {
+): (socket: Accepted) => void {
   const listeners = server.listeners(event);
   server.removeAllListeners(event);
+  const passOn = (socket: Accepted): void => {
+    for (const listener of listeners) listener.call(server, socket);
+  };
   server.on(event, (socket: Accepted) => {
-    if (!take(socket)) for (const listener of listeners) listener.call(server, socket);
+    if (!take(socket)) passOn(socket);
   });
+  return passOn;
 }
 
 export interface ConnectionLimits {

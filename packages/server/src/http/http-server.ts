@@ -11,6 +11,7 @@ import { answerClientErrors } from './client-error.ts';
 import { limitConnections } from './connection-limits.ts';
 import { Connections } from './connections.ts';
 import { type HostCheck, hostCheck, sendMisdirected, tenantHostCheck } from './host-check.ts';
+import { type FastPathTarget, openFastPath } from './fast-path/fast-path.ts';
 import { keepAliveInitialDelayMs, maxHeadersCount } from './fixed-limits.ts';
 import { type Listen, listenHere, type Listener } from './listener.ts';
 import { LingeringResponse, responseClass } from './lingering-response.ts';
@@ -50,37 +51,39 @@ export interface ListenOptions {
   readonly upgrade?: UpgradeHandler | undefined;
   /** Absent: this process listens. */
   readonly listenOn?: Listen | undefined;
+  /** Answers requests of a simple form for endpoints without `node:http`; null or absent: `node:http` reads all requests. */
+  readonly fastPath?: FastPathTarget | null;
 }
 
 /** @throws ListenError */
 export async function listen(
   configuration: Configuration,
   handler: Handler,
-  { tls = null, serveHealth = () => false, onRequest, onError, upgrade, listenOn = listenHere }: ListenOptions = {},
+  { tls = null, serveHealth = () => false, listenOn = listenHere, ...others }: ListenOptions = {},
 ): Promise<HttpServer> {
   const { limits, host, port } = configuration;
+  const { onRequest, onError, upgrade } = others;
   const connections = new Connections(limits);
   let stopping = false;
   let isAllowedHost: HostCheck = () => false;
-  const handle = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
-    if (!isHttp2(request) && !connections.admit(request, response)) return;
-    onRequest?.(request, response);
-    const refusal = findRefusal(request, maxHeadersCount);
-    if (refusal !== null) return sendRefusal(response, refusal);
-    if (serveHealth(request, response)) return;
-    const name = request.headers.host ?? '';
-    if (!isAllowedHost(name)) return sendMisdirected(response, name);
-    applyBodyPolicy(request, response, { timeoutMs: limits.requestTimeout * 1000, expectsContinue });
-    handler(request, response);
-  };
-  const serve = guard(handle, onError);
+  const checkHost: HostCheck = (name) => isAllowedHost(name);
+  const parts = { connections, isAllowedHost: checkHost, limits, onRequest, serveHealth };
+  const serve = guard(requestHandler(handler, parts), onError);
   const closesConnection = (response: ServerResponse): boolean => stopping && connections.isLast(response);
   const options = { ...httpOptions(limits), ServerResponse: responseClass(closesConnection) };
   const server = tls === null ? createServer(options) : createTlsServer(options, tls);
   const event = tls === null ? 'connection' : 'secureConnection';
+  const fast = openFastPath(server, event, others.fastPath, {
+    configuration,
+    isAllowedHost: checkHost,
+    connections,
+    onRequest,
+    onError,
+    isStopping: () => stopping,
+  });
   server.prependListener(event, (socket: Socket) => connections.add(socket));
   serveRequests(server, serve);
-  acceptUpgrades(server, upgrade, (host) => isAllowedHost(host));
+  acceptUpgrades(server, upgrade, checkHost);
   server.maxHeadersCount = maxHeadersCount + 1;
   server.closeIdleConnections = () => connections.closeIdle();
   answerClientErrors(server, (socket) => connections.responses(socket));
@@ -101,7 +104,8 @@ export async function listen(
       closeHandshakes();
       admission.closeRefused();
       http2?.close();
-      await closeServer({ server, listener, alsoClose: () => http2?.destroy() }, graceMs, force);
+      const alsoClose = (): void => [http2, fast].forEach((other) => other?.destroy());
+      await closeServer({ server, listener, alsoClose }, graceMs, force);
       endChecks();
     },
     retire: (limitMs) => {
@@ -109,6 +113,31 @@ export async function listen(
       http2?.close();
       return closeListener(listener, limitMs);
     },
+  };
+}
+
+interface HandlerParts extends Pick<ListenOptions, 'onRequest'> {
+  readonly connections: Connections;
+  readonly isAllowedHost: HostCheck;
+  readonly limits: Configuration['limits'];
+  readonly serveHealth: PathHandler;
+}
+
+/** Returns the handler of each request: limits, access log and checks before the handler of the application. */
+function requestHandler(
+  handler: Handler,
+  { connections, isAllowedHost, limits, onRequest, serveHealth }: HandlerParts,
+): Serve {
+  return (request, response, expectsContinue) => {
+    if (!isHttp2(request) && !connections.admit(request, response)) return;
+    onRequest?.(request, response);
+    const refusal = findRefusal(request, maxHeadersCount);
+    if (refusal !== null) return sendRefusal(response, refusal);
+    if (serveHealth(request, response)) return;
+    const name = request.headers.host ?? '';
+    if (!isAllowedHost(name)) return sendMisdirected(response, name);
+    applyBodyPolicy(request, response, { timeoutMs: limits.requestTimeout * 1000, expectsContinue });
+    handler(request, response);
   };
 }
 

@@ -1,5 +1,6 @@
 /** Metrics of the server that are neither of a request nor of the gateway's statistics. */
 import type { Observation, Observer } from '@pgway/core';
+import type { FastPathCounts } from '../http/fast-path/counts.ts';
 import { version } from '../version.ts';
 import type { LogOutputs } from '../log/log-outputs.ts';
 import type { SpanCounts } from '../tracing/trace-export.ts';
@@ -67,10 +68,11 @@ function increment(counts: Map<string, number>, key: string, by: number): void {
 export interface ServerCounts extends Pick<LogOutputs, 'lostLines'> {
   /** Null: there are no traces. */
   readonly spanCounts: Readonly<SpanCounts> | null;
+  readonly fastPath: Readonly<FastPathCounts>;
   readonly workers: () => { readonly running: number; readonly configured: number };
 }
 
-export function serverMetrics({ lostLines, spanCounts, workers }: ServerCounts): readonly MetricDefinition[] {
+export function serverMetrics({ lostLines, spanCounts, workers, fastPath }: ServerCounts): readonly MetricDefinition[] {
   return [
     {
       type: 'gauge',
@@ -93,6 +95,18 @@ export function serverMetrics({ lostLines, spanCounts, workers }: ServerCounts):
       help: 'Processes that should serve requests.',
       aggregator: 'max',
       read: () => single(workers().configured),
+    },
+    {
+      type: 'counter',
+      name: 'pgway_fast_path_requests_total',
+      help: 'Requests that were served without `node:http` (`fastPath`).',
+      read: () => single(fastPath.requests),
+    },
+    {
+      type: 'counter',
+      name: 'pgway_fast_path_handovers_total',
+      help: 'Connections that were given to `node:http`, because of the form of a request or because no endpoint answers it.',
+      read: () => single(fastPath.handOvers),
     },
     {
       type: 'counter',

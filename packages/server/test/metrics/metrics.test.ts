@@ -163,6 +163,8 @@ test('the metrics of a server, all of them', async () => {
       "pgway_build_info{version=…} 1",
       "pgway_workers_running{} 1",
       "pgway_workers_configured{} 1",
+      "pgway_fast_path_requests_total{} 0",
+      "pgway_fast_path_handovers_total{} 0",
       "pgway_log_lines_lost_total{output=console} 0",
       "pgway_log_lines_lost_total{output=file} 0",
       "pgway_pool_connections_max{connection=} 3",
@@ -337,6 +339,7 @@ test('a refresh removes the series of endpoints that are gone', async () => {
 test('the metrics of several processes: gauges of the running ones, counts of all', async () => {
   const counts = {
     lostLines: () => ({ file: 3 }),
+    fastPath: { requests: 0, handOvers: 0 },
     spanCounts: { exported: 2, failed: 0 },
     workers: () => ({ running: 2, configured: 3 }),
   };
@@ -367,6 +370,8 @@ test('the metrics of several processes: gauges of the running ones, counts of al
       "pgway_build_info{version=…} 1",
       "pgway_workers_running{} 2",
       "pgway_workers_configured{} 3",
+      "pgway_fast_path_requests_total{} 0",
+      "pgway_fast_path_handovers_total{} 0",
       "pgway_log_lines_lost_total{output=file} 12",
       "pgway_trace_spans_total{result=exported} 8",
       "pgway_trace_spans_total{result=failed} 0",

@@ -1,0 +1,136 @@
+/** Raw bytes to two servers, of which one has the fast path: the same responses, in the same order. */
+import { holdLock, useDatabase } from '@pgway/testing';
+import { expect, test } from 'vitest';
+import { folderWith } from '../../support/folder.ts';
+import { exchange, openRaw } from '../../support/raw-client.ts';
+import { type RunningServer, runServer } from '../../support/run-server.ts';
+
+const database = useDatabase(`
+  create function hello(_name text default 'you') returns text language sql stable as $$ select 'hello ' || _name $$;
+  comment on function hello is 'HTTP GET';
+  create function save(_text text) returns text language sql as $$ select _text $$;
+  comment on function save is 'HTTP POST';
+  create function nothing() returns void language sql as $$ $$;
+  comment on function nothing is 'HTTP POST';
+  create function page(_name text) returns text language sql stable as $$ select 'page ' || _name $$;
+  comment on function page is 'HTTP GET /{_name}';
+  create function numbers(_count int) returns setof int language sql stable as $$ select generate_series(1, _count) $$;
+  comment on function numbers is 'HTTP GET';
+  create function wait(_key int) returns text language sql as $$ select 'waited' from pg_advisory_xact_lock(_key) $$;
+  comment on function wait is 'HTTP GET';
+  create function tag(_value text) returns void language sql as $$
+    select set_config('response.headers', json_build_array(json_build_object('x-tag', _value))::text, true) $$;
+  comment on function tag is 'HTTP POST';
+`);
+
+async function serve(fastPath: boolean): Promise<RunningServer> {
+  const { connectionString } = database;
+  const configuration = { port: 0, connectionString, log: { format: 'json' }, fastPath, metrics: { path: '/metrics' } };
+  return runServer(await folderWith({ 'pgway.json': configuration }));
+}
+
+/** Leaves out what differs between requests, and the order of headers. */
+function normalize(text: string): readonly string[] {
+  return text.split(/(?=HTTP\/1\.1 \d{3} )/).map((response) => {
+    const end = response.indexOf('\r\n\r\n');
+    const body = response.slice(end + 4);
+    // Whether a long response has a length depends on when its rows arrive.
+    const isChunked = /^transfer-encoding: chunked$/im.test(response.slice(0, end));
+    const content = isChunked ? body.replaceAll(/(?:^|\r\n)[\da-f]+\r\n/g, '').trimEnd() : body;
+    const [status, ...headers] = response.slice(0, end).split('\r\n');
+    const kept = headers
+      .filter((line) => !/^(?:date|x-request-id|keep-alive|transfer-encoding|content-length):/i.test(line))
+      .map((line) => line.toLowerCase());
+    return [status, ...kept.toSorted(), content].join('\n');
+  });
+}
+
+async function handOvers(fast: RunningServer): Promise<number> {
+  const text = await (await fetch(`${fast.url}/metrics`)).text();
+  return Number(/^pgway_fast_path_handovers_total (\d+)$/m.exec(text)?.[1]);
+}
+
+const host = 'Host: localhost\r\n';
+const close = `${host}Connection: close\r\n`;
+const get = (path: string, headers = close): string => `GET ${path} HTTP/1.1\r\n${headers}\r\n`;
+const post = (path: string, body: string, headers = close): string =>
+  `POST ${path} HTTP/1.1\r\n${headers}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+/** Bytes by what they are, with the number of connections that `node:http` gets. */
+const exchanges: readonly (readonly [name: string, handOvers: 0 | 1, bytes: string])[] = [
+  ['a call', 0, get('/api/hello?name=ada')],
+  ['HEAD', 0, get('/api/hello').replace('GET', 'HEAD')],
+  ['an error of the request', 0, get('/api/numbers?count=x')],
+  ['a body', 0, post('/api/save', '{"text":"a"}')],
+  ['a body that is not JSON', 0, post('/api/save', '{')],
+  ['no content', 0, post('/api/nothing', '')],
+  ['a parameter in the path', 0, get('/some%20one')],
+  ['a long response', 0, get('/api/numbers?count=20000')],
+  ['a long response to HEAD', 0, get('/api/numbers?count=20000').replace('GET', 'HEAD')],
+  [
+    'pipelined requests',
+    0,
+    get('/api/hello', host) + post('/api/save', '{"text":"b"}', host) + get('/api/numbers?count=3'),
+  ],
+  ['one of node:http behind others', 1, get('/api/hello', host) + get('/health', host) + get('/api/hello')],
+  ['a request after the last one', 0, get('/api/hello') + get('/api/hello')],
+  ['another path', 1, get('/nothing/here')],
+  ['another method', 1, get('/api/hello').replace('GET', 'DELETE')],
+  ['a path of the server that an endpoint matches', 1, get('/health')],
+  ['another host', 1, get('/api/hello').replace('localhost', 'evil.test')],
+  ['a chunked body', 1, `POST /api/save HTTP/1.1\r\n${close}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+  ['two lengths', 1, `POST /api/save HTTP/1.1\r\n${close}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`],
+  ['no request', 1, 'hello\r\n\r\n'],
+  ['HTTP/1.0', 1, `GET /api/hello HTTP/1.0\r\n${host}\r\n`],
+];
+
+test('the same responses with and without the fast path, in the same order', async () => {
+  const [fast, plain] = [await serve(true), await serve(false)];
+  const received: Record<string, unknown> = {};
+  const expected: Record<string, unknown> = {};
+  for (const [name, byNode, bytes] of exchanges) {
+    const before = await handOvers(fast);
+    received[name] = normalize(await exchange(bytes, { port: fast.port }));
+    // The client of the scrapes has one connection, which `node:http` has after the first scrape.
+    const given = (await handOvers(fast)) - before;
+    expected[name] = normalize(await exchange(bytes, { port: plain.port }));
+    expect.soft([name, given]).toEqual([name, byNode]);
+  }
+  expect(received).toEqual(expected);
+});
+
+test('requests in pieces: the head is left to node:http, a body is waited for', async () => {
+  const [fast, plain] = [await serve(true), await serve(false)];
+  const bytes = post('/api/save', '{"text":"pieces"}');
+  const expected = normalize(await exchange(bytes, { port: plain.port }));
+  for (const cut of [1, 20, bytes.indexOf('\r\n\r\n') + 2, bytes.length - 17, bytes.length - 1]) {
+    const client = openRaw({ port: fast.port });
+    client.socket.setNoDelay(true).write(bytes.slice(0, cut));
+    await new Promise((resolve) => setImmediate(resolve));
+    client.socket.write(bytes.slice(cut));
+    expect(normalize(await client.closed)).toEqual(expected);
+  }
+});
+
+test('a header of a routine cannot end the header', async () => {
+  const fast = await serve(true);
+  const body = JSON.stringify({ value: 'a\r\nset-cookie: b=c' });
+  const text = await exchange(post('/api/tag', body), { port: fast.port });
+
+  expect(text).not.toMatch(/^set-cookie:/im);
+});
+
+test('a client that ends its side cancels its call, which is logged as 499', async () => {
+  const fast = await serve(true);
+  const lock = await holdLock(database.connectionString, 7);
+  const client = openRaw({ port: fast.port });
+  client.socket.write(get('/api/wait?key=7', host));
+  const running = `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+  await expect.poll(() => database.query(running)).toEqual([{ count: 1 }]);
+  client.socket.end();
+
+  expect(await client.closed).toBe('');
+  await expect.poll(() => database.query(running)).toEqual([{ count: 0 }]);
+  await expect.poll(() => fast.streams.text.stdout).toMatch(/"path":"\/api\/wait","status":499/);
+  await lock.release();
+});
