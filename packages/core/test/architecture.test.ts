@@ -91,6 +91,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
         'uploads',
         'logging',
         'ports',
+        'request',
         'gateway',
       ],
       packages: [],

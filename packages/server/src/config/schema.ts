@@ -113,7 +113,7 @@ export const configurationSchema = section('The database, and the address to lis
   ),
   fastPath: flag(
     false,
-    'Whether requests of a simple form for endpoints are read by a strict parser instead of `node:http`, which takes a third less CPU for a short call. `node:http` serves all other requests. Without effect with CORS, compression, security headers, tenants and the example database.',
+    'Whether requests of a simple form for endpoints are read by a strict parser instead of `node:http`, which takes less CPU for a short call. `node:http` serves all other requests. Without effect with CORS, compression, security headers, tenants and the example database.',
   ),
   shutdownDelay: seconds(
     0,
