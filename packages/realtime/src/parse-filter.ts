@@ -26,10 +26,15 @@ function splitConditions(filter: string): readonly string[] {
   const conditions: string[] = [];
   let depth = 0;
   let start = 0;
+  // After a quote that nothing closes, every further one is escaped and closes nothing either.
+  let hasQuotes = true;
   for (let index = 0; index < filter.length; index++) {
     const character = filter[index]!;
-    if (character === '"') index = endOfQuoted(filter, index);
-    else if (character === '(') depth++;
+    if (character === '"' && hasQuotes) {
+      const end = endOfQuoted(filter, index);
+      if (end === null) hasQuotes = false;
+      else index = end;
+    } else if (character === '(') depth++;
     else if (character === ')') depth--;
     else if (character === ',' && depth <= 0) {
       nextCondition.lastIndex = index;
@@ -43,30 +48,27 @@ function splitConditions(filter: string): readonly string[] {
   return [...conditions, filter.slice(start)];
 }
 
-/** Returns the position of the closing quote; that of the opening one without it. */
-function endOfQuoted(text: string, start: number): number {
+/** Returns the position of the closing quote; null without one. */
+function endOfQuoted(text: string, start: number): number | null {
   for (let index = start + 1; index < text.length; index++) {
     if (text[index] === '\\') index++;
     else if (text[index] === '"') return index;
   }
-  return start;
+  return null;
 }
 
+/** A text without leading blanks. Neighbouring parts match different characters: texts of another form are refused in linear time. */
+const conditionForm = /^(?<column>"(?:[^"\\]|\\.)*"\s*|[^"=]+)=(?<not>not\.)?(?<operator>[a-z]+)\.(?<value>[^]*)$/;
+
 function toCondition(text: string): Filter {
-  const {
-    column,
-    not = '',
-    operator,
-    value,
-  } = /^\s*(?<column>"(?:[^"\\]|\\.)*"|[^"=]+?)\s*=(?<not>not\.)?(?<operator>[a-z]+)\.(?<value>[^]*)$/.exec(text)
-    ?.groups ?? {};
+  const { column, not = '', operator, value } = conditionForm.exec(text.trimStart())?.groups ?? {};
   if (column === undefined || operator === undefined || value === undefined)
     throw new Refusal(`The filter ${display(text)} is not <column>=<operator>.<value>, as in id=eq.1`);
   if (!operators.has(operator))
     throw new Refusal(
       `The filter ${display(text)} has an unknown operator; the operators are ${[...operators].join(', ')}`,
     );
-  const name = unquote(column);
+  const name = unquote(column.trimEnd());
   const operand = operator === 'in' ? value : unquote(value);
   return parseCondition(name, { column: name, path: [] }, `${not}${operator}.${operand}`);
 }

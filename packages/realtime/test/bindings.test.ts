@@ -1,6 +1,9 @@
 import { crudSource } from '@pgway/core';
+import { display, ReadFault } from '@pgway/core/internal';
 import { useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
+import { parseFilter } from '../src/parse-filter.ts';
+import { Refusal } from '../src/refusal.ts';
 import { type Binding, connect, join, useRealtime } from './support.ts';
 
 const gateway = useGateway(
@@ -183,6 +186,7 @@ describe('filters', () => {
     ['title=eq."Beta, \\"two\\""', [3]],
     ['title=eq.Beta, "two"', [3]],
     ['"title"=eq.Alpha', [1]],
+    [' title =eq.Alpha,length=eq.90', [1]],
   ];
 
   test('have the operators of the documentation', async () => {
@@ -207,6 +211,23 @@ describe('filters', () => {
     await gateway.database.query(`delete from film`);
   });
 });
+
+test('filters are parsed in linear time', () => {
+  const length = 60_000;
+  for (const part of [' ', '\\"', '"', ',"', ',"\\', '"\\"', 'a ', '\\', '("', ', ', 'a=eq.'])
+    for (const start of ['', '"', 'a', 'a=eq."', 'a=in.("'])
+      for (const end of ['', '"', '=', '=eq', '=eq.1']) attempt(`${start}${part.repeat(length / part.length)}${end}`);
+  const filters = parseFilter(`a=eq.${'\\"'.repeat(length)}`);
+  expect(filters).toHaveLength(1);
+});
+
+function attempt(filter: string): void {
+  try {
+    parseFilter(filter);
+  } catch (error) {
+    if (!(error instanceof Refusal || error instanceof ReadFault)) throw error;
+  }
+}
 
 describe('a join is refused', () => {
   const public_ = (table: string) => ({ event: '*', schema: 'public', table });
@@ -233,6 +254,11 @@ describe('a join is refused', () => {
       'for another form of a filter',
       { ...film, filter: 'id.eq.1' },
       'The filter "id.eq.1" is not <column>=<operator>.<value>, as in id=eq.1',
+    ],
+    [
+      'for blanks instead of a filter',
+      { ...film, filter: ' '.repeat(4_096) },
+      `The filter ${display(' '.repeat(4_096))} is not <column>=<operator>.<value>, as in id=eq.1`,
     ],
     ['for a value of another type', { ...film, filter: 'id=eq.x' }, 'invalid input syntax for type integer: "x"'],
     ['for an unfinished list', { ...film, filter: 'id=in.(1' }, 'filter on "id": ")" is expected'],
