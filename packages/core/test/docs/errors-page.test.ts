@@ -4,9 +4,12 @@ import { problemTypes } from '../../src/http/problem.ts';
 import { sqlstateStatuses } from '../../src/request/sqlstate.ts';
 
 const page = await readFile(new URL('../../../../docs/guide/errors.md', import.meta.url), 'utf8');
+const problems = await readFile(new URL('../../../../docs/reference/problems.md', import.meta.url), 'utf8');
 
-test('the page of errors has every problem, with its status', () => {
-  const listed = [...page.matchAll(/^\| (\d{3}) \| `([a-z-]+)` \|/gm)].map(([, status, code]) => `${status} ${code}`);
+test('the reference of problems has every problem, with its status', () => {
+  const listed = [...problems.matchAll(/^\| (\d{3}) \| `([a-z-]+)` \|/gm)].map(
+    ([, status, code]) => `${status} ${code}`,
+  );
   const known = Object.entries(problemTypes).map(([code, { status }]) => `${status} ${code}`);
   expect(listed.toSorted()).toEqual(known.toSorted());
 });
