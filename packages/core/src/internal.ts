@@ -22,6 +22,7 @@ export { type LoginResult, loginStatus, refuseLogin, startSession } from './auth
 export { logout } from './auth/logout.ts';
 export { MessageChunker, probeTopic } from './broadcast/message-chunker.ts';
 export { TopicListeners } from './broadcast/topic-listeners.ts';
+export { Limiter } from './changes/limiter.ts';
 export { display } from './endpoints/diagnostic.ts';
 export { fieldErrorCodes } from './endpoints/endpoint.ts';
 export { createTypeConverter } from './endpoints/named-type.ts';
@@ -80,7 +81,7 @@ export {
 export { earlierIndex } from './ports/earlier-statements.ts';
 export { errorToLoginOutcome } from './ports/ports.ts';
 export { arrayLiteral, recordLiteral } from './postgres/literal.ts';
-export { DatabaseError, type Diagnostics, LocatedError } from './postgres/port.ts';
+export { clientShare, DatabaseError, type Diagnostics, LocatedError } from './postgres/port.ts';
 export { segmentsPerWindow } from './rate-limits/sliding-window.ts';
 export { checkRowCommand, RowCommands } from './uploads/row-commands.ts';
 export { isStorageFull } from './uploads/storage-error.ts';

@@ -29,6 +29,8 @@ export function buildChangeQuery(
 ): ChangeQuery {
   if (table.key.length === 0)
     throw new Refusal(`Rows of ${display(`${table.schema}.${table.name}`)} have no key that identifies them`);
+  // First, as most tables of a binding with `*` may not have the column of its filter.
+  const conditions = conditionsOf({ relation: table, alias: rowAlias }, filters);
   const keys = table.key.map(toResultColumn);
   const columns = selectColumns(table, select).map(toResultColumn);
   const list = (result: readonly ReturnType<typeof toResultColumn>[]): string =>
@@ -44,7 +46,6 @@ export function buildChangeQuery(
   const names = table.key.map((_, index) => `"c${index}", `).join('');
   const from = `${quoteIdentifier(table.schema)}.${quoteIdentifier(table.name)} as ${rowAlias}`;
   sql.add(`) with ordinality as "k" (${names}"n") join ${from} on ${table.key.map(matchKey).join(' and ')}`);
-  const conditions = conditionsOf({ relation: table, alias: rowAlias }, filters);
   if (conditions.length > 0) writeConditions(sql.add(' where '), conditions, ' and ');
   const { sql: text, values } = sql.finish('changes');
   return {
@@ -69,7 +70,8 @@ function selectColumns(table: PublishedTable, select: readonly string[] | null):
   if (select === null) return columns;
   const unknown = select.find((name) => !table.columns.has(name));
   if (unknown !== undefined) throw new Refusal(`select: ${display(unknown)} is not a column of ${display(table.name)}`);
-  return columns.filter((column) => select.includes(column.name) || table.key.includes(column));
+  const names = new Set(select);
+  return columns.filter((column) => names.has(column.name) || table.key.includes(column));
 }
 
 function matchKey(column: TableColumn, index: number): string {

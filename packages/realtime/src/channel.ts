@@ -6,7 +6,7 @@ import { maxSubscriptions, maxWaitingCuts } from './limits.ts';
 import { ChannelMessages, type MessageConnection } from './messages/channel-messages.ts';
 import { topicPrefix } from './messages/topic.ts';
 import { type NumberedBinding, planSubscriptions, type PlannedSubscription } from './plan-subscriptions.ts';
-import { Refusal, toReason } from './refusal.ts';
+import { toReason } from './refusal.ts';
 import type { Services } from './services.ts';
 import { TableSubscription } from './table-subscription.ts';
 
@@ -90,6 +90,11 @@ export class Channel {
     for (const send of waiting) send();
   }
 
+  /** Leaves another token to the next check. */
+  postponeToken(token: string): void {
+    this.#newestToken = token;
+  }
+
   /** Continues with another token, or ends for one that is refused. */
   async setToken(token: string | null): Promise<void> {
     this.#newestToken = token;
@@ -146,9 +151,11 @@ export class Channel {
     const plans =
       this.#bindings.length === 0
         ? []
-        : planSubscriptions(this.#bindings, { caller, tables: await services.tables.list(), endpoints });
-    if (plans.length + this.#connection.subscriptionsBeside(this) > maxSubscriptions)
-      throw new Refusal(`The channels of the connection watch more than ${maxSubscriptions} tables`);
+        : planSubscriptions(
+            this.#bindings,
+            { caller, tables: await services.tables.list(), endpoints },
+            maxSubscriptions - this.#connection.subscriptionsBeside(this),
+          );
     const before = new Map(this.#subscriptions.map((each) => [each.plan.key, each]));
     const isKept = (plan: PlannedSubscription): boolean => isSameCaller && isSameRequest(before.get(plan.key), plan);
     const opened = await this.#openAll(

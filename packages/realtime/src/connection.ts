@@ -8,7 +8,7 @@ import { decodeMessage, encodeMessage, isObject, type Message, type Version } fr
 import type { Frame } from './messages/frame.ts';
 import type { MessageHub } from './messages/message-hub.ts';
 import { MessageRate } from './messages/message-rate.ts';
-import { type Permissions, readPermissions } from './messages/policies.ts';
+import type { Permissions } from './messages/policies.ts';
 import { parseTopicName } from './messages/topic.ts';
 import { Refusal, toReason } from './refusal.ts';
 import type { Services } from './services.ts';
@@ -64,7 +64,7 @@ export class Connection implements ChannelConnection {
   }
 
   readPermissions(identity: ChangeIdentity, topic: string): Promise<Permissions> {
-    return readPermissions(this.services, identity, topic);
+    return this.services.policies.read(identity, topic);
   }
 
   get channelCount(): number {
@@ -190,14 +190,17 @@ export class Connection implements ChannelConnection {
     }
   }
 
-  /** @throws Refusal beyond the limit. A client that waits for no reply is told once a second by a message of the system. */
-  #countMessage({ messages }: Channel): void {
+  /**
+   * @param channel null: a reply tells the client
+   * @throws Refusal beyond the limit. A client that waits for no reply is told once a second by a message of the system.
+   */
+  #countMessage(channel: Channel | null): void {
     const now = performance.now();
     if (this.#rate.take(now)) return;
     const reason = `Too many messages; ${maxMessagesPerSecond} in a second is the limit of a connection`;
-    if (now - this.#warnedAt >= 1_000) {
+    if (channel !== null && now - this.#warnedAt >= 1_000) {
       this.#warnedAt = now;
-      messages.warn(reason);
+      channel.messages.warn(reason);
     }
     throw new Refusal(reason);
   }
@@ -212,6 +215,7 @@ export class Connection implements ChannelConnection {
       this.send(replaced, 'phx_close', '{}');
     }
     try {
+      this.#countMessage(null);
       parseTopicName(topic);
       if (this.#channels.size >= maxChannels)
         throw new Refusal(`The connection has ${maxChannels} channels, which is the limit`);
@@ -247,7 +251,10 @@ export class Connection implements ChannelConnection {
     try {
       const token = parseToken(isObject(payload) ? payload['access_token'] : null);
       // A client without a token keeps the one that it has.
-      if (token !== null) await channel.setToken(token);
+      if (token === null) return;
+      channel.postponeToken(token);
+      this.#countMessage(channel);
+      await channel.setToken(token);
     } catch (error) {
       this.#reply(message, 'error', { reason: toReason(error, this.services) });
     }

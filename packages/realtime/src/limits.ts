@@ -16,7 +16,7 @@ export const maxWaitingCuts = 1_000;
 export const maxUnsentBytes: number = 8 * 1024 * 1024;
 /** Milliseconds between two checks of a connection and of its credentials. */
 export const checkIntervalMs = 30_000;
-/** Broadcasts and messages of presence that a connection, or a caller of the HTTP endpoint, may send in a second. */
+/** Broadcasts, messages of presence, joins and tokens that a connection, or a caller of the HTTP endpoint, may send in a second. */
 export const maxMessagesPerSecond = 100;
 /** Messages of one request to the HTTP endpoint. */
 export const maxRequestMessages = 100;

@@ -1,7 +1,8 @@
 import type { Endpoint } from '@pgway/core';
-import { type RealtimeCaller, type ChangeRequest, display, ReadFault } from '@pgway/core/internal';
+import { type ChangeQuery, type ChangeRequest, display, ReadFault, type RealtimeCaller } from '@pgway/core/internal';
 import type { Binding, ChangeEvent } from './bindings.ts';
 import { buildChangeQuery } from './change-query.ts';
+import { maxSubscriptions } from './limits.ts';
 import { parseFilter } from './parse-filter.ts';
 import type { PublishedTable } from './published-tables.ts';
 import { Refusal } from './refusal.ts';
@@ -31,23 +32,42 @@ interface Sources {
 
 /**
  * Returns the subscriptions of a channel.
- * @throws Refusal for a table that the caller cannot read or that is not published, Refusal and ReadFault for filters and columns
+ * @param limit number of subscriptions, beyond which no further one is planned
+ * @throws Refusal beyond the limit, and for a table that the caller cannot read or that is not published, Refusal and ReadFault for filters and columns
  */
 export function planSubscriptions(
   bindings: readonly NumberedBinding[],
   sources: Sources,
+  limit: number,
 ): readonly PlannedSubscription[] {
   const planned = new Map<string, PlannedSubscription>();
+  const known: KnownTables = new Map();
   for (const binding of bindings) {
-    for (const subscription of planBinding(binding, sources)) {
-      const known = planned.get(subscription.key);
-      planned.set(subscription.key, known === undefined ? subscription : merge(known, subscription));
+    for (const subscription of planBinding(binding, sources, known)) {
+      const before = planned.get(subscription.key);
+      planned.set(subscription.key, before === undefined ? subscription : merge(before, subscription));
+      if (planned.size > limit)
+        throw new Refusal(`The channels of the connection watch more than ${maxSubscriptions} tables`);
     }
   }
   return [...planned.values()];
 }
 
-function planBinding(binding: NumberedBinding, sources: Sources): readonly PlannedSubscription[] {
+/** The tables that the caller may read, with the columns of their endpoints, or why it may not; and the queries that were built. */
+type KnownTables = Map<PublishedTable, ReadableTable | Refusal>;
+
+interface ReadableTable {
+  readonly table: PublishedTable;
+  readonly endpoint: Endpoint;
+  /** By filter and columns. */
+  readonly queries: Map<string, ChangeQuery>;
+}
+
+function* planBinding(
+  binding: NumberedBinding,
+  sources: Sources,
+  known: KnownTables,
+): Generator<PlannedSubscription, void, undefined> {
   const { schema, table, filter, select } = binding;
   const filters = parseFilter(filter);
   const isNamed = schema !== '*' && table !== '*';
@@ -55,8 +75,11 @@ function planBinding(binding: NumberedBinding, sources: Sources): readonly Plann
     (each) => (schema === '*' || each.schema === schema) && (table === '*' || each.name === table),
   );
   const plan = (each: PublishedTable): PlannedSubscription => {
-    const endpoints = requireEndpoints(each, sources);
-    const query = buildChangeQuery(showTable(each, endpoints), { filters, select }, endpoints[0]);
+    const readable = readTable(each, sources, known);
+    const form = JSON.stringify([filter, select]);
+    const query =
+      readable.queries.get(form) ?? buildChangeQuery(readable.table, { filters, select }, readable.endpoint);
+    readable.queries.set(form, query);
     const request: PlannedSubscription['request'] = {
       query,
       operations: ['insert', 'update', 'delete'],
@@ -70,9 +93,28 @@ function planBinding(binding: NumberedBinding, sources: Sources): readonly Plann
     const key = JSON.stringify([each.schema, each.name, filter, query.columns.map(({ name }) => name)]);
     return { key, table: each, request, ids: idsOf(binding), isNamed };
   };
-  if (!isNamed) return selected.flatMap((each) => attempt(() => [plan(each)]));
-  if (selected.length === 0) throw unavailable(binding);
-  return selected.map(plan);
+  if (isNamed && selected.length === 0) throw unavailable(binding);
+  for (const each of selected) {
+    const subscription = isNamed ? plan(each) : attempt(() => plan(each));
+    if (subscription !== null) yield subscription;
+  }
+}
+
+/** @throws Refusal */
+function readTable(table: PublishedTable, sources: Sources, known: KnownTables): ReadableTable {
+  let readable = known.get(table);
+  if (readable === undefined) {
+    try {
+      const endpoints = requireEndpoints(table, sources);
+      readable = { table: showTable(table, endpoints), endpoint: endpoints[0], queries: new Map() };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      readable = error;
+    }
+    known.set(table, readable);
+  }
+  if (readable instanceof Refusal) throw readable;
+  return readable;
 }
 
 function idsOf({ id, events }: NumberedBinding): PlannedSubscription['ids'] {
@@ -81,11 +123,11 @@ function idsOf({ id, events }: NumberedBinding): PlannedSubscription['ids'] {
 }
 
 /** Tables of `*` without the columns of the filter are left out. */
-function attempt(plan: () => readonly PlannedSubscription[]): readonly PlannedSubscription[] {
+function attempt(plan: () => PlannedSubscription): PlannedSubscription | null {
   try {
     return plan();
   } catch (error) {
-    if (error instanceof Refusal || error instanceof ReadFault) return [];
+    if (error instanceof Refusal || error instanceof ReadFault) return null;
     throw error;
   }
 }

@@ -9,6 +9,7 @@ import { checkIntervalMs, maxMessageBytes } from './limits.ts';
 import { broadcastRoute } from './messages/broadcast-route.ts';
 import { DatabaseMessages } from './messages/database-messages.ts';
 import { MessageHub } from './messages/message-hub.ts';
+import { Policies } from './messages/policies.ts';
 import { type RealtimeOptions, resolveRealtimeOptions } from './options.ts';
 import { PublishedTables } from './published-tables.ts';
 import type { Services } from './services.ts';
@@ -67,7 +68,9 @@ export function createServices(access: RealtimeAccess, allowsPublicChannels: boo
   const tables = new PublishedTables(access.database);
   const hub = new MessageHub(access.broadcast);
   const databaseMessages = new DatabaseMessages(access, tables, hub);
-  return { ...access, tables, hub, databaseMessages, allowsPublicChannels, counts: { refusals: 0, slowClients: 0 } };
+  const policies = new Policies(access.database);
+  const counts = { refusals: 0, slowClients: 0 };
+  return { ...access, tables, hub, databaseMessages, policies, allowsPublicChannels, counts };
 }
 
 /** Milliseconds between two looks at the messages of the database. */

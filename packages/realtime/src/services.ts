@@ -1,6 +1,7 @@
 import type { RealtimeAccess } from '@pgway/core/internal';
 import type { DatabaseMessages } from './messages/database-messages.ts';
 import type { MessageHub } from './messages/message-hub.ts';
+import type { Policies } from './messages/policies.ts';
 import type { PublishedTables } from './published-tables.ts';
 
 /** What all connections share. */
@@ -8,6 +9,7 @@ export interface Services extends RealtimeAccess {
   readonly tables: PublishedTables;
   readonly hub: MessageHub;
   readonly databaseMessages: DatabaseMessages;
+  readonly policies: Policies;
   readonly allowsPublicChannels: boolean;
   readonly counts: Counts;
 }

@@ -1,8 +1,11 @@
 import { crudSource } from '@pgway/core';
-import { display, ReadFault } from '@pgway/core/internal';
+import { display, ReadFault, realtimeAccess } from '@pgway/core/internal';
 import { useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
+import { parseJoin } from '../src/bindings.ts';
 import { parseFilter } from '../src/parse-filter.ts';
+import { planSubscriptions } from '../src/plan-subscriptions.ts';
+import { PublishedTables } from '../src/published-tables.ts';
 import { Refusal } from '../src/refusal.ts';
 import { type Binding, connect, join, useRealtime } from './support.ts';
 
@@ -228,6 +231,31 @@ function attempt(filter: string): void {
     if (!(error instanceof Refusal || error instanceof ReadFault)) throw error;
   }
 }
+
+test('bindings beyond the limit of tables are not planned', async () => {
+  const access = realtimeAccess(gateway.gateway)!;
+  const sources = {
+    caller: { identity: access.ownIdentity, isAnonymous: true, isPermitted: () => true },
+    tables: await new PublishedTables(access.database).list(),
+    endpoints: access.endpoints(),
+  };
+  const request = parseJoin({
+    config: { postgres_changes: [film, { ...film, filter: 'id=eq.1' }, { ...film, filter: 'x' }] },
+  });
+  const bindings = request.bindings.map((binding, id) => ({ ...binding, id }));
+  expect(() => planSubscriptions(bindings, sources, 2)).toThrow('The filter "x" is not <column>');
+  expect(() => planSubscriptions(bindings, sources, 1)).toThrow(
+    'The channels of the connection watch more than 500 tables',
+  );
+  const all = parseJoin({ config: { postgres_changes: [{ schema: '*' }, { schema: '*' }] } });
+  const [first, ...others] = planSubscriptions(
+    all.bindings.map((binding, id) => ({ ...binding, id })),
+    sources,
+    3,
+  );
+  expect(others).toHaveLength(2);
+  expect(first!.ids).toEqual({ INSERT: [0, 1], UPDATE: [0, 1], DELETE: [0, 1] });
+});
 
 describe('a join is refused', () => {
   const public_ = (table: string) => ({ event: '*', schema: 'public', table });

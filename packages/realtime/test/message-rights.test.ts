@@ -1,9 +1,10 @@
 import { createGateway, crudSource, functionsSource } from '@pgway/core';
-import { realtimeAccess } from '@pgway/core/internal';
+import { type ChangeIdentity, realtimeAccess } from '@pgway/core/internal';
 import { installRealtimeMessages } from '@pgway/realtime';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DatabaseMessages } from '../src/messages/database-messages.ts';
 import { MessageHub } from '../src/messages/message-hub.ts';
+import { Policies } from '../src/messages/policies.ts';
 import { PublishedTables } from '../src/published-tables.ts';
 import { openConnection } from './connection-support.ts';
 import { enter, send, useRooms } from './room-support.ts';
@@ -73,6 +74,45 @@ test('policies are asked again after five minutes', async () => {
   onTestFinished(() => clock.mockRestore());
   connection.check();
   await expect.poll(() => messages.at(-1)).toBe('room:3 phx_close {}');
+});
+
+test('policies are asked once for joins of one caller and topic that wait, and with a part of the connections', async () => {
+  const { database } = realtimeAccess(gateway.gateway)!;
+  const counts = { asked: 0, now: 0, most: 0 };
+  const counted: typeof database = {
+    ...database,
+    size: 4,
+    begin: async (options) => {
+      counts.asked++;
+      counts.most = Math.max(counts.most, ++counts.now);
+      const transaction = await database.begin(options);
+      const rollback = async (): Promise<void> => {
+        await transaction.rollback();
+        counts.now--;
+      };
+      return { ...transaction, run: (steps) => transaction.run(steps), rollback };
+    },
+  };
+  const policies = new Policies(counted);
+  const identity = (sub: string): ChangeIdentity => ({
+    role: authenticated,
+    settings: [
+      ['role', authenticated],
+      ['request.jwt.claims', JSON.stringify({ sub })],
+    ],
+    key: sub,
+  });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => policies.read(identity('ada'), 'room:1')));
+  expect(new Set(answers)).toEqual(
+    new Set([{ receivesBroadcasts: true, receivesPresence: true, sendsBroadcasts: true, sendsPresence: true }]),
+  );
+  expect(counts.asked).toBe(1);
+  await Promise.all(Array.from({ length: 20 }, (_, index) => policies.read(identity('ada'), `other:${index}`)));
+  expect(counts).toEqual({ asked: 21, now: 0, most: 2 });
+  expect(await policies.read(identity('eve'), 'room:1')).toMatchObject({ receivesBroadcasts: false });
+  // A join gets the policies of its time.
+  await policies.read(identity('ada'), 'room:1');
+  expect(counts.asked).toBe(23);
 });
 
 test('messages of the database are deleted after an hour', async () => {

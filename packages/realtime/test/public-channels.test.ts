@@ -127,6 +127,27 @@ test('messages beyond the limit are refused, and the client is told once', async
   ]);
 });
 
+test('joins beyond the limit are refused, and tokens beyond it are left to the next check', async () => {
+  const client = await joinOpen();
+  const reason = 'Too many messages; 100 in a second is the limit of a connection';
+  for (let index = 0; index < 300; index++) client.send(['1', '2', topic, 'access_token', { access_token: 'a.b.c' }]);
+  client.send(['1', 'last', topic, 'x', {}]);
+  await expect.poll(() => client.messages.at(-1)).toMatchObject({ 1: 'last' });
+  expect(client.messages).toContainEqual([
+    '1',
+    null,
+    topic,
+    'system',
+    { extension: 'system', status: 'error', message: reason, channel: 'room' },
+  ]);
+  client.messages.length = 0;
+  for (let index = 0; index < 300; index++) client.send(['1', `${index}`, `${topic} ${index}`, 'phx_join', {}]);
+  client.send(['1', 'end', topic, 'x', {}]);
+  await expect.poll(() => client.messages.at(-1)).toMatchObject({ 1: 'end' });
+  const refusals = client.messages.filter((message) => JSON.stringify(message).includes(`"reason":"${reason}"`));
+  expect(refusals.length).toBeGreaterThan(0);
+});
+
 test('clients that do not mention presence get it, and a payload cannot replace references', async () => {
   const client = await joinOpen();
   client.send(['1', '2', topic, 'presence', track({ phx_ref: 'forged', metas: [], name: 'x' })]);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type GatewayRequest, Problem, type SchemeRoute } from '@pgway/core';
+import type { ChangeIdentity } from '@pgway/core/internal';
 import { toCallerRequest } from '../connection.ts';
 import { checkOrigin } from '../handshake.ts';
 import { maxMessageBytes, maxMessagesPerSecond, maxRequestMessages } from '../limits.ts';
@@ -9,7 +10,6 @@ import type { Services } from '../services.ts';
 import { type BroadcastMessage, parseBroadcast } from './broadcast-message.ts';
 import { publicChannelsOff } from './channel-messages.ts';
 import { MessageRates } from './message-rate.ts';
-import { readPermissions } from './policies.ts';
 import { parseTopicName, type Topic, topicKey, topicPrefix } from './topic.ts';
 
 interface Sending {
@@ -79,11 +79,11 @@ function hash(key: string): string {
 async function findRefusal(
   { name, isPrivate }: Topic,
   services: Services,
-  identity: Parameters<typeof readPermissions>[1],
+  identity: ChangeIdentity,
 ): Promise<string | null> {
   if (!isPrivate) return services.allowsPublicChannels ? null : publicChannelsOff;
   try {
-    const { sendsBroadcasts } = await readPermissions(services, identity, name);
+    const { sendsBroadcasts } = await services.policies.read(identity, name);
     return sendsBroadcasts ? null : `You may not send messages in the private channel ${JSON.stringify(name)}`;
   } catch (error) {
     if (error instanceof Problem) throw error;

@@ -14,3 +14,18 @@ test('the clients that are present in a topic are limited, and each can change w
   expect(hub.presences).toBe(1_001);
   hub.close();
 });
+
+test('the presences of a topic are written once until they change', () => {
+  const hub = new MessageHub(null);
+  const topic = { name: 'room', isPrivate: false };
+  hub.track(topic, { ref: '1', key: 'ada', meta: '{"n":1}' }, null);
+  const state = hub.presenceState(topic);
+  expect(hub.presenceState(topic)).toBe(state);
+  hub.untrack(topic, '1');
+  expect(hub.presenceState(topic).in('2.0.0')!.data.toString()).toBe('[null,null,"realtime:room","presence_state",{}]');
+  hub.track(topic, { ref: '2', key: 'bob', meta: '{"n":2}' }, null);
+  expect(hub.presenceState(topic).in('2.0.0')!.data.toString()).toBe(
+    '[null,null,"realtime:room","presence_state",{"bob":{"metas":[{"n":2}]}}]',
+  );
+  hub.close();
+});

@@ -23,6 +23,8 @@ export class MessageHub {
   readonly #directory: PresenceDirectory;
   readonly #updates: PresenceUpdates;
   readonly #peers: PresencePeers;
+  /** `presence_state` of topics with presences, since their last change. */
+  readonly #states = new Map<string, SharedFrame>();
   readonly #unsubscribe: () => void;
   readonly #timer: NodeJS.Timeout;
   /** Messages of clients that were sent on. */
@@ -35,7 +37,10 @@ export class MessageHub {
       const frame = textFrame(nameOf(key), 'presence_diff', payload);
       this.topics.send(key, frame, ({ receivesPresence }) => receivesPresence);
     });
-    this.#directory = new PresenceDirectory((change) => this.#updates.add(change));
+    this.#directory = new PresenceDirectory((change) => {
+      this.#states.delete(change.topic);
+      this.#updates.add(change);
+    });
     this.#unsubscribe =
       broadcast?.subscribe(peerTopic, (event) => {
         if (event.kind === 'gap') this.#peers.gap();
@@ -86,7 +91,11 @@ export class MessageHub {
   presenceState(topic: Topic): SharedFrame {
     const key = topicKey(topic);
     this.#updates.flush(key);
-    return textFrame(topic.name, 'presence_state', this.#directory.state(key));
+    const known = this.#states.get(key);
+    if (known !== undefined) return known;
+    const frame = textFrame(topic.name, 'presence_state', this.#directory.state(key));
+    if (this.#directory.count(key) > 0) this.#states.set(key, frame);
+    return frame;
   }
 
   close(): void {

@@ -1,9 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { Problem } from '@pgway/core';
 import {
   type ChangeIdentity,
+  clientShare,
   createTextRowSink,
   DatabaseError,
+  Limiter,
   type RealtimeAccess,
   setConfigStatement,
 } from '@pgway/core/internal';
@@ -15,6 +17,57 @@ export interface Permissions {
   readonly receivesPresence: boolean;
   readonly sendsBroadcasts: boolean;
   readonly sendsPresence: boolean;
+}
+
+/**
+ * Asks the policies of `realtime.messages`. Joins of one caller to one topic share a question that has not begun, so that each gets the
+ * policies of its time, and no two of their questions run at once. All use a part of the connections and leave the others to requests.
+ */
+export class Policies {
+  readonly #database: RealtimeAccess['database'];
+  readonly #limiter: Limiter;
+  /** Questions that have not begun. */
+  readonly #waiting = new Map<string, Promise<Permissions>>();
+  readonly #running = new Map<string, Promise<Permissions>>();
+
+  constructor(database: RealtimeAccess['database']) {
+    this.#database = database;
+    this.#limiter = new Limiter(clientShare(database.size));
+  }
+
+  /**
+   * @throws Refusal without the table, or with a role that its policies do not apply to; DatabaseError of a policy; Problem 503
+   */
+  read(identity: ChangeIdentity, topic: string): Promise<Permissions> {
+    const key = questionKey(identity, topic);
+    const waiting = this.#waiting.get(key);
+    if (waiting !== undefined) return waiting;
+    const permissions = this.#ask(key, identity, topic);
+    this.#waiting.set(key, permissions);
+    return permissions;
+  }
+
+  async #ask(key: string, identity: ChangeIdentity, topic: string): Promise<Permissions> {
+    const before = this.#running.get(key);
+    if (before !== undefined) await Promise.allSettled([before]);
+    const leave = await this.#limiter.enter();
+    this.#waiting.delete(key);
+    const permissions = readPermissions(this.#database, identity, topic);
+    this.#running.set(key, permissions);
+    try {
+      return await permissions;
+    } finally {
+      leave();
+      if (this.#running.get(key) === permissions) this.#running.delete(key);
+    }
+  }
+}
+
+/** Claims may be long. */
+function questionKey({ role, key }: ChangeIdentity, topic: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([role ?? null, key, topic]))
+    .digest('base64');
 }
 
 /** Milliseconds of a statement. */
@@ -36,8 +89,8 @@ const checkPolicies = {
  * what it sends. The transaction with these messages is rolled back.
  * @throws Refusal without the table, or with a role that its policies do not apply to; DatabaseError of a policy; Problem 503
  */
-export async function readPermissions(
-  { database }: Pick<RealtimeAccess, 'database'>,
+async function readPermissions(
+  database: RealtimeAccess['database'],
   { role, settings }: ChangeIdentity,
   topic: string,
 ): Promise<Permissions> {
