@@ -14,10 +14,11 @@ import { clientShare, type Database } from '../postgres/port.ts';
 import type { CommittedTransaction } from '../postgres/replication/committed-transaction.ts';
 import { StatementCache } from '../postgres/statement-cache.ts';
 import { ChangeGroup, findResetReason, groupKey, GroupMember, untilResumable } from './change-group.ts';
-import { selectExpired } from './empty-groups.ts';
+import { removeEmptyGroups } from './empty-groups.ts';
 import { isIdOf } from './change-id.ts';
 import { Cut, flushLog } from './cut.ts';
 import { deliverCut } from './deliver-cut.ts';
+import { GroupDefinitions } from './group-definitions.ts';
 import type { LookupContext } from './group-lookup.ts';
 import { collectChanges, type CutChanges } from './key-changes.ts';
 import { PendingTransactions } from './pending-transactions.ts';
@@ -57,8 +58,6 @@ export interface ChangeEngineOptions {
 const renewalMs = 1_000;
 /** Milliseconds that a subscriber waits for the log to be opened. */
 const openWaitMs = 2_000;
-/** Groups without subscribers that are kept for those that come back. */
-const maxEmptyGroups = 200;
 /** Transactions that wait for a cut while there are no subscribers. */
 const maxIdleTransactions = 1_000;
 
@@ -73,6 +72,7 @@ export class ChangeEngine implements ChangeFeed {
   readonly #limiter: Limiter;
   readonly #joins: GroupJoins;
   readonly #context: LookupContext;
+  readonly #definitions: GroupDefinitions;
   readonly #watchers: TableWatchers;
   readonly #source: LogSource;
   /** The snapshot that the groups have the state of; null before the first cut. */
@@ -103,8 +103,11 @@ export class ChangeEngine implements ChangeFeed {
       timeout: options.lookupTimeoutMs,
       maxBytes: options.replay.bytes,
     };
+    this.#definitions = new GroupDefinitions(this.#tables, options);
     this.#joins = new GroupJoins(this.#context, {
       limiter: this.#limiter,
+      definitions: this.#definitions,
+      redefined: (group) => this.#restartGroup(group, 'schema-changed'),
       ended: (group, reason) => this.#endGroup(group, reason),
       deliveries: (count) => void (this.#counts.deliveries += count),
       gaps: (reason, receivers) => this.#countGaps(reason, receivers),
@@ -256,12 +259,14 @@ export class ChangeEngine implements ChangeFeed {
 
   /** All groups begin again at the next cut, and learn that changes may be missing. */
   #restart(reason: ChangeGapReason): void {
-    for (const group of this.#groups.values()) {
-      // The changes that a busy group still reads precede the gap.
-      if (group.isBusy) group.missed ??= reason;
-      else if (group.isActive) this.#joins.addGap(group, reason);
-    }
+    for (const group of this.#groups.values()) this.#restartGroup(group, reason);
     this.#dropCurrent();
+  }
+
+  #restartGroup(group: ChangeGroup, reason: ChangeGapReason): void {
+    // The changes that a busy group still reads precede the gap.
+    if (group.isBusy) group.missed ??= reason;
+    else if (group.isActive) this.#joins.addGap(group, reason);
   }
 
   #dropCurrent(): void {
@@ -303,7 +308,8 @@ export class ChangeEngine implements ChangeFeed {
   async #cut(): Promise<void> {
     this.#mustCut = false;
     this.#startedAt = performance.now();
-    this.#removeEmptyGroups();
+    removeEmptyGroups(this.#groups, performance.now() - this.#log.ageMs, (group) => this.#joins.has(group));
+    this.#log.evict();
     const joining = this.#joins.begin();
     let cut: Cut | null = null;
     let hasTaken = false;
@@ -335,8 +341,8 @@ export class ChangeEngine implements ChangeFeed {
     const version = serverVersion();
     await this.#refreshTables();
     await this.#watchers.refresh();
-    const tables = this.#tables.ids();
-    const cut = await Cut.take(holders, { serverVersion: version, tables, publication, timeout: maxAgeMs });
+    const subjects = await this.#definitions.listSubjects([...this.#groups.values()]);
+    const cut = await Cut.take(holders, { serverVersion: version, subjects, publication, timeout: maxAgeMs });
     try {
       if (cut.flushLsn < cut.insertLsn) await flushLog(holders, version, maxAgeMs);
       await this.#source.reach(cut.insertLsn, maxAgeMs);
@@ -355,6 +361,7 @@ export class ChangeEngine implements ChangeFeed {
         tables: this.#tables.byKey,
         context: this.#context,
         limiter: this.#limiter,
+        definitions: this.#definitions,
         onLookups: (count) => void (this.#counts.lookups += count),
         onDeliveries: (count) => void (this.#counts.deliveries += count),
         onRestart: (group, reason) => {
@@ -380,18 +387,5 @@ export class ChangeEngine implements ChangeFeed {
 
   #countGaps(reason: ChangeGapReason, receivers: number): void {
     this.#counts.gaps[reason] = (this.#counts.gaps[reason] ?? 0) + receivers;
-  }
-
-  /** A group is kept for a while after its last subscriber has left. */
-  #removeEmptyGroups(): void {
-    const oldest = performance.now() - this.#log.ageMs;
-    const empty = [...this.#groups.values()].filter(
-      (group) => group.emptySince !== null && group.members.size === 0 && !group.isBusy && !this.#joins.has(group),
-    );
-    for (const group of selectExpired(empty, { maxGroups: maxEmptyGroups, oldest })) {
-      group.end('closing');
-      this.#groups.delete(group.key);
-    }
-    this.#log.evict();
   }
 }

@@ -11,7 +11,7 @@ import { tableKey } from '../catalog/table-name.ts';
 import { formatChangeId, formatSource, isIdOf, isIdOfServer, numberAfter } from './change-id.ts';
 import type { ReplayLog } from './replay-log.ts';
 
-/** A message of a subscriber, or the place of one that is not read yet. */
+/** A message of a subscriber, or the place of one that is not read yet. Null for a closed place: there is none. */
 interface Place {
   message: ChangeMessage | null;
   isOpen: boolean;
@@ -39,15 +39,15 @@ export class GroupMember {
 
   /**
    * Holds later messages back.
-   * @returns a function that delivers a message, and those that wait for it
+   * @returns a function that delivers a message, if there is one, and those that wait for it
    */
-  hold(): (message: ChangeMessage) => void {
+  hold(): (message: ChangeMessage | null) => void {
     const place: Place = { message: null, isOpen: true };
     this.#queue.push(place);
     return (message) => {
       place.message = message;
       place.isOpen = false;
-      while (this.#queue[0]?.isOpen === false) this.#deliver(this.#queue.shift()!.message!);
+      while (this.#queue[0]?.isOpen === false) this.#deliver(this.#queue.shift()!.message);
     };
   }
 
@@ -58,7 +58,7 @@ export class GroupMember {
 
   /** Delivers the messages that wait, and ends. */
   end(reason: ChangeEnd): void {
-    for (const { message } of this.#queue) if (message !== null) this.#deliver(message);
+    for (const { message } of this.#queue) this.#deliver(message);
     const hasEnded = this.#isEnded;
     this.abandon();
     if (!hasEnded) this.listener.ended(reason);
@@ -70,8 +70,8 @@ export class GroupMember {
     this.#isEnded = true;
   }
 
-  #deliver(message: ChangeMessage): void {
-    if (this.#isEnded) return;
+  #deliver(message: ChangeMessage | null): void {
+    if (this.#isEnded || message === null) return;
     this.lastId = message.id;
     this.listener.message(message);
   }

@@ -1,15 +1,21 @@
-import { arrayLiteral } from '../postgres/literal.ts';
 import { normalizeLsn } from '../postgres/wal-position.ts';
 import type { Database, Statement, Transaction } from '../postgres/port.ts';
 import { createTextRowSink } from '../postgres/query.ts';
 import { nextStatementName } from '../postgres/statement-cache.ts';
+import {
+  type Definitions,
+  definitionsSql,
+  type DefinitionSubjects,
+  definitionValues,
+  parseDefinitions,
+} from './definitions.ts';
 import { parseSnapshot, type SnapshotVisibility } from './snapshot-visibility.ts';
 
 export interface CutOptions {
   /** The major version. */
   readonly serverVersion: number;
-  /** The OIDs of the watched tables. */
-  readonly tables: readonly string[];
+  /** The watched tables, and the roles that read them. */
+  readonly subjects: DefinitionSubjects;
   readonly publication: string;
   /** Milliseconds. */
   readonly timeout: number;
@@ -26,11 +32,8 @@ export class Cut {
   readonly flushLsn: bigint;
   /** `<timeline>-<insert position>`, in hexadecimal digits of fixed length. */
   readonly position: string;
-  /**
-   * What the log does not show, by the OID of a watched table: its files, which a rewrite or truncation changes, those of its partitions and
-   * of inheriting tables, their policies, and its place in the publication.
-   */
-  readonly states: ReadonlyMap<string, string>;
+  /** As the snapshot shows them. */
+  readonly definitions: Definitions;
   /** By `performance.now()`. */
   readonly takenAt: number;
   /** The same moment in milliseconds since 1970. */
@@ -39,26 +42,26 @@ export class Cut {
   #uses = 1;
 
   private constructor(transaction: Transaction, row: readonly (string | null)[], takenAt: number) {
-    const [snapshot, visibility, insertLsn, flushLsn, timeline, states] = row;
+    const [snapshot, visibility, insertLsn, flushLsn, timeline, tables, roles] = row;
     this.#transaction = transaction;
     this.snapshot = snapshot!;
     this.visibility = parseSnapshot(visibility!);
     this.insertLsn = parseLsn(insertLsn!);
     this.flushLsn = parseLsn(flushLsn!);
     this.position = `${timeline!}-${normalizeLsn(insertLsn!)}`;
-    this.states = new Map(Object.entries(JSON.parse(states ?? '{}') as Record<string, string>));
+    this.definitions = parseDefinitions(tables!, roles!);
     this.takenAt = takenAt;
     this.takenAtTime = Date.now() - (performance.now() - takenAt);
   }
 
   /** Takes a snapshot on a connection that stays in its transaction until the last use has ended. */
-  static async take(holders: Database, { serverVersion, tables, publication, timeout }: CutOptions): Promise<Cut> {
+  static async take(holders: Database, { serverVersion, subjects, publication, timeout }: CutOptions): Promise<Cut> {
     const rows = createTextRowSink();
     const takenAt = performance.now();
     const transaction = await holders.begin({
       settings: {
         statement: snapshotStatement(serverVersion),
-        values: [arrayLiteral(tables), publication],
+        values: definitionValues(subjects, publication),
         rows,
       },
       restoreSettings: null,
@@ -97,34 +100,10 @@ function snapshotStatement(serverVersion: number): Statement {
 function snapshotSql(serverVersion: number): string {
   const timeouts = ['idle_in_transaction_session_timeout', ...(serverVersion >= 17 ? ['transaction_timeout'] : [])];
   const settings = timeouts.map((name) => `, pg_catalog.set_config('${name}', '0', true)`).join('');
-  const places = [
-    { catalog: 'pg_publication_rel', publication: 'prpubid', member: 'prrelid', of: 'm.oid' },
-    ...(serverVersion >= 15
-      ? [{ catalog: 'pg_publication_namespace', publication: 'pnpubid', member: 'pnnspid', of: 'm.relnamespace' }]
-      : []),
-  ];
-  const members = places
-    .map(
-      ({ catalog, publication, member, of }) => `(
-        select pg_catalog.concat(':', e.oid, ':', e.xmin)
-        from pg_catalog.${catalog} as e join pg_catalog.pg_publication as p on p.oid operator(pg_catalog.=) e.${publication}
-        where p.pubname operator(pg_catalog.=) $2 and e.${member} operator(pg_catalog.=) ${of})`,
-    )
-    .join(', ');
   return `select pg_catalog.pg_export_snapshot(), pg_catalog.pg_current_snapshot()::pg_catalog.text,
   pg_catalog.pg_current_wal_insert_lsn(), pg_catalog.pg_current_wal_flush_lsn(),
   pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_flush_lsn()), 1, 8),
-  (select pg_catalog.json_object_agg(c.oid, pg_catalog.concat(
-      (select pg_catalog.concat(p.oid, ':', p.xmin) from pg_catalog.pg_publication as p where p.pubname operator(pg_catalog.=) $2),
-      (with recursive tree (oid) as (
-          select c.oid
-        union
-          select h.inhrelid from tree join pg_catalog.pg_inherits as h on h.inhparent operator(pg_catalog.=) tree.oid)
-      select pg_catalog.string_agg(pg_catalog.concat(',', m.oid, ':', m.relfilenode, m.relrowsecurity, m.relforcerowsecurity, (
-          select pg_catalog.string_agg(pg_catalog.concat(':', y.oid, ':', y.xmin), '' order by y.oid)
-          from pg_catalog.pg_policy as y where y.polrelid operator(pg_catalog.=) m.oid), ${members}), '' order by m.oid)
-      from tree join pg_catalog.pg_class as m on m.oid operator(pg_catalog.=) tree.oid)))
-    from pg_catalog.pg_class as c where c.oid operator(pg_catalog.=) any ($1::pg_catalog.oid[]))${settings}`;
+  ${definitionsSql(serverVersion)}${settings}`;
 }
 
 /** Parses a `pg_lsn` such as `16/B374D848`. */

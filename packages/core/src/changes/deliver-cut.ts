@@ -3,13 +3,16 @@ import type { ChangeGroup } from './change-group.ts';
 import { formatChangeId, numberAfter } from './change-id.ts';
 import type { Cut } from './cut.ts';
 import { CutKeys } from './cut-keys.ts';
+import { areSame, haveSameAccess, type LookupSubject } from './definitions.ts';
 import type { UnnumberedChange } from './differences.ts';
+import type { GroupDefinitions } from './group-definitions.ts';
 import {
   createLookupPair,
   type LookupContext,
   type LookupPair,
   type LookupResult,
   runPair,
+  toFailure,
   toResult,
 } from './group-lookup.ts';
 import type { CutChanges, TableChanges } from './key-changes.ts';
@@ -29,6 +32,7 @@ export interface DeliveryOptions {
   readonly tables: ReadonlyMap<string, WatchedTable>;
   readonly context: LookupContext;
   readonly limiter: Limiter;
+  readonly definitions: GroupDefinitions;
   onLookups(count: number): void;
   onDeliveries(count: number): void;
   /** The group begins again at the next cut, and its subscribers get a gap. */
@@ -54,7 +58,7 @@ export async function deliverCut(interval: CutInterval, options: DeliveryOptions
       return running;
     });
     imports.push(started.then(({ imported }) => imported));
-    return started.then(({ result }) => result).then((result) => finish(pair, result, interval, options));
+    return started.then(({ result }) => result).then((result) => complete(pair, result, interval, options));
   };
   const { single, shared } = shareLookups(pairs);
   const results = [
@@ -63,7 +67,7 @@ export async function deliverCut(interval: CutInterval, options: DeliveryOptions
       const leave = await limiter.enter();
       const hasSucceeded = await bundle.run(previous, cut, context).finally(leave);
       if (!hasSucceeded) await Promise.all(bundle.pairs.map((pair) => alone(again(pair, context))));
-      else for (const pair of bundle.pairs) finish(pair, toResult(pair), interval, options);
+      else await Promise.all(bundle.pairs.map((pair) => complete(pair, toResult(pair), interval, options)));
     }),
   ];
   await within(graceMs, Promise.all(results));
@@ -83,7 +87,9 @@ function selectPairs(interval: CutInterval, options: DeliveryOptions): readonly 
     if (!group.isActive) continue;
     const table = changes.get(group.table);
     const watched = options.tables.get(group.table);
-    const reason = isRewritten(watched, table, interval) ? 'schema-changed' : findGap(group, changes);
+    const reason = isRedefined(options.definitions.subjectOf(group), table, interval)
+      ? 'schema-changed'
+      : findGap(group, changes);
     if (reason !== null) {
       restart(group, reason, options);
       continue;
@@ -114,16 +120,16 @@ function createPair(...input: Parameters<typeof createLookupPair>): LookupPair {
 
 /**
  * Earlier snapshots see no rows of a table that was rewritten, as by a new type of a column, and the log lacks changes of a table that was not
- * published. Truncations have events of their own.
+ * published. Truncations have events of their own. Rows that another policy shows or hides have not changed.
  */
-function isRewritten(
-  watched: WatchedTable | undefined,
+function isRedefined(
+  subject: LookupSubject | null,
   table: TableChanges | undefined,
   { previous, cut }: CutInterval,
 ): boolean {
-  if (watched === undefined || (table !== undefined && table.truncated !== null)) return false;
-  const before = previous.states.get(watched.id);
-  return before !== undefined && before !== cut.states.get(watched.id);
+  if (subject === null || !previous.definitions.tables.has(subject.table)) return false;
+  const isTruncated = table !== undefined && table.truncated !== null;
+  return !(isTruncated ? haveSameAccess : areSame)(previous.definitions, cut.definitions, subject);
 }
 
 function findGap(group: ChangeGroup, changes: CutChanges): ChangeGapReason | null {
@@ -137,6 +143,20 @@ function findGap(group: ChangeGroup, changes: CutChanges): ChangeGapReason | nul
 function restart(group: ChangeGroup, reason: ChangeGapReason, options: DeliveryOptions): void {
   if (group.isBusy) group.missed = reason;
   else options.onRestart(group, reason);
+}
+
+/** Sends rows only if they were read under the definitions that both snapshots show: other ones may have been committed meanwhile. */
+async function complete(
+  pair: LookupPair,
+  result: LookupResult,
+  interval: CutInterval,
+  options: DeliveryOptions,
+): Promise<void> {
+  if (result.kind !== 'changes' || result.changes.length === 0) return finish(pair, result, interval, options);
+  const checked = await options.definitions
+    .areCurrent(pair.group, interval.cut.definitions)
+    .then((areCurrent): LookupResult => (areCurrent ? result : { kind: 'gap', reason: 'schema-changed' }), toFailure);
+  finish(pair, checked, interval, options);
 }
 
 function finish(pair: LookupPair, result: LookupResult, interval: CutInterval, options: DeliveryOptions): void {

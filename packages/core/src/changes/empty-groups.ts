@@ -1,5 +1,27 @@
 import type { ChangeGroup } from './change-group.ts';
 
+/** Groups without subscribers that are kept for those that come back. */
+const maxEmptyGroups = 200;
+
+/**
+ * Ends groups some time after their last subscriber has left.
+ * @param oldest the time, by `performance.now()`, before which the subscribers have left
+ * @param isJoining whether a subscriber waits to join the group
+ */
+export function removeEmptyGroups(
+  groups: Map<string, ChangeGroup>,
+  oldest: number,
+  isJoining: (group: ChangeGroup) => boolean,
+): void {
+  const empty = [...groups.values()].filter(
+    (group) => group.emptySince !== null && group.members.size === 0 && !group.isBusy && !isJoining(group),
+  );
+  for (const group of selectExpired(empty, { maxGroups: maxEmptyGroups, oldest })) {
+    group.end('closing');
+    groups.delete(group.key);
+  }
+}
+
 /**
  * Returns the groups without subscribers that are not kept: those that are too old, and surplus ones. Surplus groups are the oldest ones of
  * identities with the most groups, so that a client with many different subscriptions costs itself the way back, and no other client.

@@ -2,6 +2,7 @@ import type { ChangeEnd, ChangeGapReason, ChangeRequest } from '../ports/changes
 import type { ChangeGroup, GroupMember } from './change-group.ts';
 import { formatChangeId } from './change-id.ts';
 import type { Cut } from './cut.ts';
+import type { GroupDefinitions } from './group-definitions.ts';
 import { GroupLookup, type LookupContext, toFailure } from './group-lookup.ts';
 import type { Limiter } from './limiter.ts';
 import { Problem } from '../http/problem.ts';
@@ -19,6 +20,9 @@ export interface JoinBatch {
 
 export interface JoinOptions {
   readonly limiter: Limiter;
+  readonly definitions: GroupDefinitions;
+  /** The definitions have changed since the cut at which the group begins: it begins again. */
+  redefined(group: ChangeGroup): void;
   ended(group: ChangeGroup, reason: ChangeEnd): void;
   deliveries(count: number): void;
   gaps(reason: ChangeGapReason, receivers: number): void;
@@ -184,8 +188,17 @@ export class GroupJoins {
           if (!open.fail(member, error) && group.members.delete(member)) member.end(reason);
         if (reason === 'schema-changed') this.#options.ended(group, reason);
       };
-      return this.#read(lookup, cut, fail, () => {
+      return this.#read(lookup, cut, fail, async () => {
         if (collector.isTooLarge || collector.error !== null) return fail(collector.error ?? tooLarge());
+        if (!(await this.#options.definitions.areCurrent(group, cut.definitions))) {
+          // The rows of a later cut replace them.
+          this.#options.redefined(group);
+          for (const { member, release } of readers) {
+            release(null);
+            open.arrive(member);
+          }
+          return this.#options.wake();
+        }
         const rows = [...collector.take().values()].map(({ record }) => record);
         const [first, again] = [false, true].map((reset) => ({ kind: 'rows', id, rows, isReset: reset }) as const);
         for (const { member, release } of readers) {
@@ -198,13 +211,19 @@ export class GroupJoins {
   }
 
   /** Resolves when the cut is not needed any more. */
-  #read(lookup: GroupLookup['lookup'], cut: Cut, failed: (error: Error) => void, done: () => void): Promise<void> {
+  #read(
+    lookup: GroupLookup['lookup'],
+    cut: Cut,
+    failed: (error: Error) => void,
+    done: () => void | Promise<void>,
+  ): Promise<void> {
     const { runner, timeout } = this.#context;
     return this.#options.limiter.enter().then((leave) => {
       const running = runLookups(runner, cut, [lookup], timeout);
       void running.done
-        .then(done, (error: unknown) => failed(error instanceof Error ? error : new Error(String(error))))
-        .finally(leave);
+        .finally(leave)
+        .then(done)
+        .catch((error: unknown) => failed(error instanceof Error ? error : new Error(String(error))));
       return running.imported;
     });
   }

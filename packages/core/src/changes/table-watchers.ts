@@ -21,7 +21,7 @@ export class TableWatchers {
   readonly #tables: WatchedTables;
   readonly #watchers = new Set<Watcher>();
   readonly #names = new Map<string, TableName>();
-  /** The state of each table in the last cut, as `Cut.states` has it. Null: the log did not have its changes then. */
+  /** The state of each table in the last cut, as `Cut.definitions` has it. Null: the log did not have its changes then. */
   #states = new Map<string, string | null>();
   readonly #triedAt = new Map<string, number>();
 
@@ -92,7 +92,8 @@ export class TableWatchers {
     const states = new Map<string, string | null>();
     for (const key of this.#names.keys()) {
       const table = this.#tables.byKey.get(key);
-      const state = (table?.isFollowed === true ? cut.states.get(table.id) : null) ?? null;
+      const found = table?.isFollowed === true ? cut.definitions.tables.get(table.id) : undefined;
+      const state = found === undefined ? null : JSON.stringify(found);
       states.set(key, state);
       const hasNewState = this.#states.get(key) !== state;
       // The log does not show which of its changes are missing now, nor which tables inherit from it.

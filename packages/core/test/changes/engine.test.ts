@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { useDatabase } from '@pgway/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ChangeEngine } from '../../src/changes/change-engine.ts';
 import { asLines, column, queryOf, requestOf, startEngine, subscribe } from './engine-support.ts';
 
 const role = `reader_${randomBytes(4).toString('hex')}`;
+/** A condition of rows of the table "item". */
+const own = `tenant = current_setting('app.tenant', true)`;
 const database = useDatabase(`
   create table film (id integer primary key, title text, hidden text default 'h');
   create table member (tenant text, primary key (tenant));
@@ -11,15 +14,20 @@ const database = useDatabase(`
   create unique index item_changes on item (id, tenant);
   alter table item replica identity using index item_changes;
   alter table item enable row level security;
-  create policy tenants on item using (tenant = current_setting('app.tenant', true));
+  create policy tenants on item using (${own});
+  create function is_shown(integer) returns boolean language sql as 'select false';
+  create policy shown on item using (is_shown(id));
   create policy old on item as restrictive using (exists (select from member as m where m.tenant = item.tenant));
   create publication pgway_changes for table film, item, member;
 `);
 
 beforeAll(async () => {
-  await database.query(`create role ${role}; grant select on item, member to ${role}`);
+  await database.query(`create role ${role}; grant select on item, member to ${role};
+    create role ${role}_all; create policy everyone on item to ${role}_all using (true)`);
 });
-afterAll(async () => void (await database.query(`drop owned by ${role}; drop role ${role}`)));
+afterAll(async () => {
+  await database.query(`drop owned by ${role}, ${role}_all; drop role ${role}, ${role}_all`);
+});
 
 const film = queryOf('film', [column('id', 'number'), column('title', 'string')]);
 const item = queryOf('item', [column('id', 'number'), column('title', 'string')]);
@@ -204,6 +212,92 @@ describe('gaps', () => {
       await database.query(statement);
       await expect.poll(() => lines()[known]).toBe('gap schema-changed');
     }
+  });
+
+  /** Starts an engine. Each cut runs one of the steps, when its snapshot is taken and no row is read yet. */
+  async function startWithSteps(): Promise<{
+    readonly engine: ChangeEngine;
+    readonly steps: (() => Promise<unknown>)[];
+  }> {
+    const steps: (() => Promise<unknown>)[] = [];
+    const { engine } = await startEngine(database, {
+      changeReader: (reader) => ({
+        get position() {
+          return reader.position;
+        },
+        reach: async (lsn) => {
+          await steps.shift()?.();
+          return reader.reach(lsn);
+        },
+        close: () => reader.close(),
+      }),
+    });
+    return { engine, steps };
+  }
+
+  describe('other definitions between a snapshot and the lookups in it', () => {
+    const write = `insert into member values ('a'); insert into item values (1, 'a', 'Secret')`;
+    const alter = `alter policy tenants on item using (true)`;
+    const restore = `alter policy tenants on item using (${own})`;
+    /** The caller may read the row from the moment on at which its title is another one. */
+    const publish = (change: string): Promise<unknown> =>
+      database.query(`begin; ${change}; update item set title = 'Public'; commit`);
+
+    beforeEach(() => database.query('delete from item; delete from member'));
+    afterEach(() => database.query('delete from item; delete from member'));
+
+    test.each([
+      ['policy', alter, restore],
+      ['row security', 'alter table item disable row level security', 'alter table item enable row level security'],
+      [
+        'owner',
+        `alter table item owner to ${role}`,
+        `alter table item owner to current_user; grant select on item to ${role}`,
+      ],
+      [
+        'function of a policy',
+        `create or replace function is_shown(integer) returns boolean language sql as 'select true'`,
+        `create or replace function is_shown(integer) returns boolean language sql as 'select false'`,
+      ],
+      ['attribute of the role', `alter role ${role} bypassrls`, `alter role ${role} nobypassrls`],
+      ['membership of the role', `grant ${role}_all to ${role}`, `revoke ${role}_all from ${role}`],
+    ])('another %s is a gap in place of rows that the caller could not see then', async (_, change, undo) => {
+      const { engine, steps } = await startWithSteps();
+      const { messages } = await subscribe(engine, requestOf(item, tenant('b')));
+      steps.push(
+        () => database.query(write),
+        () => publish(change),
+      );
+      await database.query(`insert into film values (1, 'One'); delete from film`);
+      await expect.poll(() => steps).toEqual([]);
+      await expect.poll(() => asLines(messages)[1]).toBeDefined();
+      await database.query(`insert into item values (2, 'a', 'Two')`);
+
+      await expect.poll(() => asLines(messages).at(-1)).toBe('insert {"id":2,"title":"Two"}');
+      await database.query(undo);
+      expect(asLines(messages)).toContain('gap schema-changed');
+      expect(asLines(messages).join('')).not.toContain('Secret');
+    });
+
+    test('make a subscriber begin at a later snapshot', async () => {
+      const { engine, steps } = await startWithSteps();
+      await subscribe(engine, requestOf(item, tenant('a')));
+      await database.query(write);
+      const snapshot = { sql: 'select "r"."id", "r"."title" from "item" as "r"', values: [] };
+      let joining: ReturnType<typeof subscribe> | null = null;
+      steps.push(
+        async () => {
+          joining = subscribe(engine, requestOf(item, { ...tenant('b'), snapshot }));
+          await database.query('select');
+        },
+        () => publish(alter),
+      );
+
+      await expect.poll(() => steps).toEqual([]);
+      const { messages } = await joining!;
+      await expect.poll(() => asLines(messages)).toEqual(['gap schema-changed', 'reset {"id":1,"title":"Public"}']);
+      await database.query(restore);
+    });
   });
 
   test('a lost connection of the reader is a gap, and the stream goes on', async () => {

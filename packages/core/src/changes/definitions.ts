@@ -1,0 +1,101 @@
+import { arrayLiteral } from '../postgres/literal.ts';
+
+/** The state of a table. Two states are compared as texts. */
+export interface TableState {
+  /** Its files, which a rewrite or truncation changes, those of its partitions and of inheriting tables, and its place in the publication. */
+  readonly storage: string;
+  /** The owners, row security and policies of these tables, with the functions that the policies call. */
+  readonly access: string;
+}
+
+/** What decides which rows a caller sees, and is not in the log. */
+export interface Definitions {
+  /** By OID. */
+  readonly tables: ReadonlyMap<string, TableState>;
+  /** The attributes and memberships of roles, by name. */
+  readonly roles: ReadonlyMap<string, string>;
+}
+
+/** Tables and roles whose definitions are read. */
+export interface DefinitionSubjects {
+  /** OIDs. */
+  readonly tables: readonly string[];
+  /** Names. */
+  readonly roles: readonly string[];
+}
+
+/** The table and the role of a lookup. */
+export interface LookupSubject {
+  /** OID. */
+  readonly table: string;
+  /** Name. */
+  readonly role: string;
+}
+
+/** Returns whether both definitions have the same role, and the same table but for its storage. */
+export function haveSameAccess(a: Definitions, b: Definitions, { table, role }: LookupSubject): boolean {
+  return a.tables.get(table)?.access === b.tables.get(table)?.access && a.roles.get(role) === b.roles.get(role);
+}
+
+/** Returns whether rows that were read between both definitions were read under one of them. */
+export function areSame(a: Definitions, b: Definitions, subject: LookupSubject): boolean {
+  const { table } = subject;
+  return a.tables.get(table)?.storage === b.tables.get(table)?.storage && haveSameAccess(a, b, subject);
+}
+
+/** Returns the values of `$1` to `$3` of `definitionsSql`. */
+export function definitionValues({ tables, roles }: DefinitionSubjects, publication: string): readonly string[] {
+  return [arrayLiteral(tables), publication, arrayLiteral(roles)];
+}
+
+/** Returns two expressions, whose texts `parseDefinitions` reads. */
+export function definitionsSql(serverVersion: number): string {
+  const places = [
+    { catalog: 'pg_publication_rel', publication: 'prpubid', member: 'prrelid', of: 'm.oid' },
+    ...(serverVersion >= 15
+      ? [{ catalog: 'pg_publication_namespace', publication: 'pnpubid', member: 'pnnspid', of: 'm.relnamespace' }]
+      : []),
+  ];
+  const members = places
+    .map(
+      ({ catalog, publication, member, of }) => `(
+        select pg_catalog.concat(':', e.oid, ':', e.xmin)
+        from pg_catalog.${catalog} as e join pg_catalog.pg_publication as p on p.oid operator(pg_catalog.=) e.${publication}
+        where p.pubname operator(pg_catalog.=) $2 and e.${member} operator(pg_catalog.=) ${of})`,
+    )
+    .join(', ');
+  return `(select pg_catalog.json_object_agg(c.oid, (
+      with recursive tree (oid) as (
+          select c.oid
+        union
+          select h.inhrelid from tree join pg_catalog.pg_inherits as h on h.inhparent operator(pg_catalog.=) tree.oid)
+      select pg_catalog.json_build_array(
+        pg_catalog.concat(
+          (select pg_catalog.concat(p.oid, ':', p.xmin) from pg_catalog.pg_publication as p where p.pubname operator(pg_catalog.=) $2),
+          pg_catalog.string_agg(pg_catalog.concat(',', m.oid, ':', m.relfilenode, ${members}), '' order by m.oid)),
+        pg_catalog.string_agg(pg_catalog.concat(',', m.oid, ':', m.relowner, m.relrowsecurity, m.relforcerowsecurity, (
+          select pg_catalog.string_agg(pg_catalog.concat(':', y.oid, ':', y.xmin, (
+            select pg_catalog.string_agg(pg_catalog.concat('/', f.oid, ':', f.xmin), '' order by f.oid)
+            from pg_catalog.pg_depend as d join pg_catalog.pg_proc as f on f.oid operator(pg_catalog.=) d.refobjid
+            where d.classid operator(pg_catalog.=) 'pg_catalog.pg_policy'::pg_catalog.regclass and d.objid operator(pg_catalog.=) y.oid
+              and d.refclassid operator(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass)), '' order by y.oid)
+          from pg_catalog.pg_policy as y where y.polrelid operator(pg_catalog.=) m.oid)), '' order by m.oid))
+      from tree join pg_catalog.pg_class as m on m.oid operator(pg_catalog.=) tree.oid))
+    from pg_catalog.pg_class as c where c.oid operator(pg_catalog.=) any ($1::pg_catalog.oid[])),
+  (select pg_catalog.json_object_agg(r.rolname, pg_catalog.concat(r.oid, r.rolsuper, r.rolbypassrls, r.rolinherit, (
+      with recursive held (oid) as (
+          select r.oid
+        union
+          select a.roleid from held join pg_catalog.pg_auth_members as a on a.member operator(pg_catalog.=) held.oid)
+      select pg_catalog.string_agg(pg_catalog.concat(',', a.member, ':', a.roleid, ':', a.xmin), '' order by a.member, a.roleid, a.xmin::pg_catalog.text)
+      from held join pg_catalog.pg_auth_members as a on a.member operator(pg_catalog.=) held.oid)))
+    from pg_catalog.pg_roles as r where r.rolname operator(pg_catalog.=) any ($3::pg_catalog.name[]))`;
+}
+
+export function parseDefinitions(tables: string | null, roles: string | null): Definitions {
+  const states = JSON.parse(tables ?? '{}') as Record<string, readonly [storage: string, access: string]>;
+  return {
+    tables: new Map(Object.entries(states).map(([id, [storage, access]]) => [id, { storage, access }])),
+    roles: new Map(Object.entries(JSON.parse(roles ?? '{}') as Record<string, string>)),
+  };
+}
