@@ -128,8 +128,9 @@ export class Channel {
   #fail(error: unknown): void {
     const reason = toReason(error, this.#connection.services);
     if (this.#isClosed) return;
-    if (error instanceof Problem && error.status >= 500) this.#sendSystem('error', reason);
-    else this.#end(reason);
+    if (!(error instanceof Problem) || error.status < 500) return this.#end(reason);
+    this.messages.expire();
+    this.#sendSystem('error', reason);
   }
 
   /** Ends the subscriptions, and tells the client nothing. */

@@ -1,4 +1,4 @@
-import { createGateway, crudSource, functionsSource } from '@pgway/core';
+import { createGateway, crudSource, functionsSource, Problem } from '@pgway/core';
 import { type ChangeIdentity, realtimeAccess } from '@pgway/core/internal';
 import { installRealtimeMessages } from '@pgway/realtime';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -74,6 +74,52 @@ test('policies are asked again after five minutes', async () => {
   onTestFinished(() => clock.mockRestore());
   connection.check();
   await expect.poll(() => messages.at(-1)).toBe('room:3 phx_close {}');
+});
+
+test('permissions end ten minutes after the policies were asked for the last time', async () => {
+  let isBroken = false;
+  const {
+    connection,
+    messages,
+    send: sendRaw,
+  } = await openConnection(gateway.gateway, tokens.ada, (services) => ({
+    ...services,
+    policies: Object.assign(Object.create(services.policies) as Policies, {
+      read: (identity: ChangeIdentity, topic: string) => {
+        if (isBroken) throw new Problem('database-unavailable');
+        return services.policies.read(identity, topic);
+      },
+    }),
+  }));
+  sendRaw('room:1', 'phx_join', { config: { private: true, broadcast: { self: true } } });
+  await expect.poll(() => messages.at(-1)).toBe('room:1 presence_state {}');
+  sendRaw('room:1', 'presence', { event: 'track' });
+  await expect.poll(() => messages.at(-1)).toMatch(/^room:1 presence_diff \{"joins":\{"/);
+  isBroken = true;
+  const start = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(start + 9 * 60_000);
+  onTestFinished(() => clock.mockRestore());
+  const checked = async (event: string): Promise<readonly string[]> => {
+    messages.length = 0;
+    connection.check();
+    sendRaw('room:1', 'broadcast', { event, payload: {} });
+    sendRaw('room:1', 'x', {});
+    await expect.poll(() => messages.at(-1)).toContain('unmatched topic');
+    return messages.slice(0, -1);
+  };
+  const unavailable = expect.stringMatching(/^room:1 system .*"status":"error"/);
+  expect(await checked('a')).toEqual([unavailable, expect.stringContaining('"event":"a"')]);
+  clock.mockReturnValue(start + 11 * 60_000);
+  expect(await checked('b')).toEqual([
+    unavailable,
+    expect.stringContaining('You may not send messages in the private channel'),
+  ]);
+  isBroken = false;
+  expect(await checked('c')).toEqual([
+    'room:1 presence_diff',
+    'room:1 presence_state {}',
+    expect.stringContaining('"event":"c"'),
+  ]);
 });
 
 test('policies are asked once for joins of one caller and topic that wait, and with a part of the connections', async () => {

@@ -111,6 +111,13 @@ export class ChannelMessages implements Member {
     if (!couldReceive && this.receivesPresence) this.#sendPresences();
   }
 
+  /** Takes the permissions away if they are so old that the policies should have been asked twice since. Called when they cannot be asked. */
+  expire(): void {
+    if (!this.#topic.isPrivate || performance.now() - this.#askedAt < 2 * policyIntervalMs) return;
+    this.#permissions = none;
+    this.#untrack();
+  }
+
   /** Begins to receive, after the reply to the join. */
   joined(): void {
     this.#isJoined = true;
