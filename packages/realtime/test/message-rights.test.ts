@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createGateway, crudSource, functionsSource, Problem } from '@pgway/core';
 import { type ChangeIdentity, realtimeAccess } from '@pgway/core/internal';
 import { installRealtimeMessages } from '@pgway/realtime';
@@ -80,6 +81,7 @@ test('permissions end ten minutes after the policies were asked for the last tim
   let isBroken = false;
   const {
     connection,
+    socket,
     messages,
     send: sendRaw,
   } = await openConnection(gateway.gateway, tokens.ada, (services) => ({
@@ -101,7 +103,9 @@ test('permissions end ten minutes after the policies were asked for the last tim
   onTestFinished(() => clock.mockRestore());
   const checked = async (event: string): Promise<readonly string[]> => {
     messages.length = 0;
+    const answered = once(socket, 'pong');
     connection.check();
+    await answered;
     sendRaw('room:1', 'broadcast', { event, payload: {} });
     sendRaw('room:1', 'x', {});
     await expect.poll(() => messages.at(-1)).toContain('unmatched topic');
@@ -115,11 +119,7 @@ test('permissions end ten minutes after the policies were asked for the last tim
     expect.stringContaining('You may not send messages in the private channel'),
   ]);
   isBroken = false;
-  expect(await checked('c')).toEqual([
-    'room:1 presence_diff',
-    'room:1 presence_state {}',
-    expect.stringContaining('"event":"c"'),
-  ]);
+  expect(await checked('c')).toEqual(['room:1 presence_state {}', expect.stringContaining('"event":"c"')]);
 });
 
 test('policies are asked once for joins of one caller and topic that wait, and with a part of the connections', async () => {
