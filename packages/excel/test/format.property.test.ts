@@ -41,7 +41,7 @@ const float = fc.oneof(
 );
 const boolean = fc.boolean().map((value): Case => [value ? 't' : 'f', value]);
 const day = fc
-  .date({ min: new Date('1800-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
+  .date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
   .map((date) => new Date(Math.floor(date.getTime() / 1000) * 1000));
 const first = Date.UTC(1900, 2, 1);
 const date = fc.oneof(
@@ -49,12 +49,14 @@ const date = fc.oneof(
     const text = value.toISOString().slice(0, 10);
     return [text, Date.parse(text) < first ? text : new Date(text)];
   }),
-  fc.constantFrom('infinity', '-infinity', '10000-01-01', '0044-03-15 BC').map(asText),
+  fc
+    .constantFrom('infinity', '-infinity', '10000-01-01', '0044-03-15 BC', '0001-01-01', '0099-12-31', '0100-01-01')
+    .map(asText),
 );
 const timestampText = (value: Date): string => value.toISOString().slice(0, 19).replace('T', ' ');
 const timestamp = fc.oneof(
   day.map((value): Case => [timestampText(value), value.getTime() < first ? timestampText(value) : value]),
-  fc.constantFrom('infinity', '0044-03-15 12:00:00 BC').map(asText),
+  fc.constantFrom('infinity', '0044-03-15 12:00:00 BC', '0001-01-01 00:00:00', '0099-12-31 23:59:59').map(asText),
 );
 const timestamptz = fc
   .tuple(day, fc.integer({ min: -12, max: 14 }), fc.constantFrom('', ':30'))
@@ -62,8 +64,17 @@ const timestamptz = fc
     const text = `${timestampText(value)}${hours < 0 ? '-' : '+'}${pad(Math.abs(hours), 2)}${minutes}`;
     return [text, value.getTime() < first ? text : value];
   });
+/** An escape without its last underscore, before a character that XML cannot contain, or one that it can. */
+const cutEscape = fc
+  .tuple(
+    fc.stringMatching(/^[_a]{0,2}_x[\dA-Fa-f]{4}$/),
+    fc.constantFrom('\u0001', '\r', '\uFFFE', '_', '\t', 'a'),
+    fc.string(),
+  )
+  .map((parts) => parts.join(''));
 const text = fc
   .oneof(
+    cutEscape,
     fc.string({ unit: 'binary', maxLength: 30 }).map((value) => value.replaceAll('\0', '')),
     fc.constantFrom(
       '=1+1',

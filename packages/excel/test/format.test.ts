@@ -37,6 +37,14 @@ const gateway = useGateway(
   $$;
   comment on function items is 'HTTP GET';
 
+  create function early_days(_text text) returns table (born date, made timestamp, seen timestamptz) language sql stable
+  set datestyle = 'ISO' set timezone = 'UTC' as $$ select _text::date, _text::timestamp, _text::timestamptz $$;
+  comment on function early_days is 'HTTP GET';
+
+  create function escapes() returns setof text language sql stable as
+  $$ values (E'_x0041\u0001'), (E'_x0041\r\n'), (E'_x0041\uFFFE'), (E'_x0041_x0001_'), (E'__x0041\t'), ('_x0041'), (E'_x0041\u0001_x0041_') $$;
+  comment on function escapes is 'HTTP GET';
+
   create function nobody() returns setof int language sql stable as $$ select 1 where false $$;
   comment on function nobody is 'HTTP GET
   excel_file_name = "../ä/b.xlsx
@@ -115,6 +123,38 @@ describe('cells', () => {
     const other = await readWithLibrary(bytes);
     expect(other.rows[1]!.toSpliced(6, 3)).toEqual([...first.slice(0, 6), ...texts]);
     expect(other.rows[3]!.slice(0, 14)).toEqual([...third, null, ...last]);
+  });
+
+  test.each([
+    ['0001-01-01', '0001-01-01'],
+    ['0099-12-31', '0099-12-31'],
+    ['0100-01-01', '0100-01-01'],
+    ['1899-12-31', '1899-12-31'],
+    ['1900-02-28', '1900-02-28'],
+    ['0044-03-15 BC', '0044-03-15 BC'],
+    ['1901-01-01 BC', '1901-01-01 BC'],
+  ])('the day %s before the calendar of Excel is text', async (day, date) => {
+    const { bytes } = await load(`/api/early-days?text=${encodeURIComponent(day)}`);
+    const [plain, suffix = ''] = day.split(/(?= BC)/);
+    const row = [date, `${plain} 00:00:00${suffix}`, `${plain} 00:00:00+00${suffix}`];
+    expect((await readWithOwnReader(bytes)).rows[1]).toEqual(row);
+    expect((await readWithLibrary(bytes)).rows[1]).toEqual(row);
+  });
+
+  test('text that looks like an escape remains itself before a character that is escaped', async () => {
+    const { bytes } = await load('/api/escapes');
+    const texts = [
+      '_x0041\u0001',
+      '_x0041\r\n',
+      '_x0041\uFFFE',
+      '_x0041_x0001_',
+      '__x0041\t',
+      '_x0041',
+      '_x0041\u0001_x0041_',
+    ];
+    const rows = [['escapes'], ...texts.map((text) => [text])];
+    expect((await readWithOwnReader(bytes)).rows).toEqual(rows);
+    expect((await readWithLibrary(bytes)).rows).toEqual(rows);
   });
 
   test('NULL is no cell, and an empty text is one', async () => {

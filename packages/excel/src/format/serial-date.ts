@@ -7,6 +7,7 @@ const daySeconds = 86_400;
 const epochDays = 25_569;
 /** 1900-03-01, the first day whose number is the same in all programs. */
 const firstSerial = 61;
+const firstYear = 1900;
 
 /** Returns the serial number of PostgreSQL's ISO text of a date; null: it is not in Excel's calendar. */
 export function parseDate(text: string): number | null {
@@ -28,7 +29,8 @@ export function parseTime(text: string): number | null {
 
 function serialDay(text: string): number | null {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)(?:$| )/.exec(text) ?? [];
-  if (year === undefined) return null;
+  // Date.UTC reads years below 100 as those of the 20th century.
+  if (year === undefined || Number(year) < firstYear) return null;
   const serial = Date.UTC(Number(year), Number(month) - 1, Number(day)) / dayMs + epochDays;
   return serial < firstSerial ? null : serial;
 }

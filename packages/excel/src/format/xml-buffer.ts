@@ -105,8 +105,10 @@ export function escapeXml(text: string): string {
   return text.replaceAll(/[&<>]/g, (char) => entities[char]!).replaceAll('"', '&quot;');
 }
 
+// The escape of a character begins with the underscore that would complete `_xHHHH` before it.
 // oxlint-disable-next-line no-control-regex
-const escaped = /[&<>]|[\u0000-\u0008\u000b-\u001f\ufffe\uffff]|_(?=x[\dA-Fa-f]{4}_)/g;
+const escaped =
+  /[&<>]|[\u0000-\u0008\u000b-\u001f\ufffe\uffff]|_(?=x[\dA-Fa-f]{4}[_\u0000-\u0008\u000b-\u001f\ufffe\uffff])/g;
 
 export function escapeText(text: string): string {
   return text.replaceAll(
