@@ -1,11 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { crudSource, functionsSource, sqlFilesSource } from '@pgway/core';
+import { crudSource, functionsSource, type ResultColumn, sqlFilesSource } from '@pgway/core';
 import { excelFormat } from '@pgway/excel';
 import { startGateway, useGateway } from '@pgway/testing';
 import { unzipSync } from 'fflate';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { XmlBuffer } from '../src/format/xml-buffer.ts';
 import { readWithLibrary, readWithOwnReader } from './read-workbook.ts';
 
 /** Rows as workbooks. */
@@ -301,6 +303,41 @@ describe('which requests get it', () => {
     expect((JSON.parse(response.body) as readonly { readonly body: unknown }[])[0]!.body).toEqual([
       { n: 1, halfMore: 1.5 },
     ]);
+  });
+});
+
+describe('a row of many long texts', () => {
+  const texts = Array.from({ length: 200 }, () => randomBytes(24_576).toString('base64').slice(0, 32_767));
+  const columns = texts.map((_, index) => ({
+    name: `c${index}`,
+    key: `c${index}`,
+    type: { builtin: 'text', json: 'string' },
+  })) as unknown as readonly ResultColumn[];
+
+  test('is compressed piece by piece, with the widths of all its columns', async () => {
+    const pieces: Buffer[] = [];
+    const out = { append: (bytes: Uint8Array): void => void pieces.push(Buffer.from(bytes)) };
+    const document = excelFormat().compile(columns)('Wide');
+    document.row(
+      out,
+      texts.map((text) => Buffer.from(text)),
+    );
+    document.end(out);
+    const bytes = Buffer.concat(pieces);
+    expect(bytes.length).toBeGreaterThan(4_000_000);
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(256 * 1024);
+    expect((await readWithLibrary(bytes)).rows).toEqual([columns.map(({ key }) => key), texts]);
+    expect(part(bytes, 'xl/worksheets/sheet1.xml').match(/width="62"/g)).toHaveLength(200);
+  });
+
+  test('leaves no memory that is far above a piece', () => {
+    const xml = new XmlBuffer(10_000);
+    xml.text('x'.repeat(1_000_000));
+    expect(xml.take().toString()).toBe('x'.repeat(1_000_000));
+    xml.text('a');
+    const taken = xml.take();
+    expect(taken.toString()).toBe('a');
+    expect(taken.buffer.byteLength).toBeLessThan(100_000);
   });
 });
 

@@ -7,7 +7,7 @@ import { ZipOutput } from './zip-output.ts';
 
 /** Rows of a sheet, the headings included. */
 const maxRows = 1_048_576;
-/** Bytes of XML that are compressed at once. They are also the sample for the widths of columns. */
+/** Bytes of XML that are compressed at once, with at most one cell more. Rows that begin in the first piece are the sample for the widths of columns. */
 const pieceBytes = 128 * 1024;
 /** Characters of a column. */
 const [minWidth, maxWidth] = [8, 60];
@@ -32,11 +32,11 @@ class SheetDocument implements RowDocument {
   readonly #columns: readonly ResultColumn[];
   readonly #writers: readonly CellWriter[];
   readonly #sheet: string;
-  /** The XML of rows that is not compressed yet. */
+  /** The XML of cells that is not compressed yet. */
   readonly #xml = new XmlBuffer(pieceBytes);
   /** Null until the first piece is complete. */
   #zip: ZipOutput | null = null;
-  /** The widths of the values in the first piece, in characters. */
+  /** The widths of the values in the rows of the first piece, in characters. */
   readonly #widths: number[];
   #row = 1;
 
@@ -51,15 +51,17 @@ class SheetDocument implements RowDocument {
     const xml = this.#xml;
     const row = ++this.#row;
     if (row > maxRows) throw tooManyRows();
+    if (this.#zip === null) this.#measure(values);
     const number = xml.beginRow(row);
     for (let index = 0; index < this.#writers.length; index++) {
       const value = values[index] ?? null;
       if (value === null) continue;
-      const { writer, width } = this.#writers[index]!;
-      if (!writer(xml, number, value)) throw tooLongText(this.#columns[index]!, row - 1);
-      if (this.#zip === null) this.#widths[index] = Math.max(this.#widths[index]!, width ?? value.length);
+      if (!this.#writers[index]!.writer(xml, number, value)) throw tooLongText(this.#columns[index]!, row - 1);
+      // One row can have hundreds of cells of 32,767 characters.
+      if (xml.length >= pieceBytes) this.#compress(out);
     }
     xml.endRow();
+    // A row of NULLs has no cells.
     if (xml.length >= pieceBytes) this.#compress(out);
   }
 
@@ -71,10 +73,17 @@ class SheetDocument implements RowDocument {
     zip.end(out);
   }
 
+  #measure(values: readonly (Uint8Array | null)[]): void {
+    for (const [index, value] of values.entries()) {
+      if (value !== null)
+        this.#widths[index] = Math.max(this.#widths[index]!, this.#writers[index]!.width ?? value.length);
+    }
+  }
+
   #compress(out: Parameters<RowDocument['row']>[0]): void {
-    const rows = this.#xml.take();
+    const cells = this.#xml.take();
     this.#zip ??= this.#open(out);
-    this.#zip.write(out, rows);
+    this.#zip.write(out, cells);
   }
 
   #open(out: Parameters<RowDocument['row']>[0]): ZipOutput {

@@ -16,10 +16,12 @@ const special: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
 /** XML in UTF-8 that grows as it is written. */
 export class XmlBuffer {
   #bytes: Buffer;
+  readonly #size: number;
   length = 0;
 
   /** @param size the expected length, in bytes */
   constructor(size: number) {
+    this.#size = size;
     this.#bytes = Buffer.allocUnsafe(Math.min(size, 4096));
   }
 
@@ -76,6 +78,8 @@ export class XmlBuffer {
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.length);
     this.length = 0;
+    // The memory of an exceptionally long piece is not held until the end.
+    if (this.#bytes.length > this.#size * 2) this.#bytes = Buffer.allocUnsafe(this.#size);
     return taken;
   }
 
@@ -106,8 +110,8 @@ export function escapeXml(text: string): string {
 }
 
 // The escape of a character begins with the underscore that would complete `_xHHHH` before it.
-// oxlint-disable-next-line no-control-regex
 const escaped =
+  // oxlint-disable-next-line no-control-regex
   /[&<>]|[\u0000-\u0008\u000b-\u001f\ufffe\uffff]|_(?=x[\dA-Fa-f]{4}[_\u0000-\u0008\u000b-\u001f\ufffe\uffff])/g;
 
 export function escapeText(text: string): string {
