@@ -4,8 +4,9 @@ import { linger } from '../linger.ts';
 import { FastRequest } from './fast-request.ts';
 import { FastResponse } from './fast-response.ts';
 import { type ParsedRequest, type ParserLimits, parseRequest } from './parse-request.ts';
+import { WaitingBytes } from './waiting-bytes.ts';
 
-/** Bytes of a connection that wait: pipelined requests, or a request whose body has not arrived. */
+/** Bytes of a body. A connection is not read while as many bytes wait behind the request that is served. */
 export const maxWaitingBytes = 64 * 1024;
 
 export interface FastPathServices {
@@ -32,8 +33,8 @@ export class FastConnection {
   readonly #socket: Socket;
   readonly #services: FastPathServices;
   #response: FastResponse | null = null;
-  /** What has arrived of the next requests. */
-  #waiting: Buffer | null = null;
+  /** Pipelined requests, or a request whose body has not arrived. */
+  readonly #waiting = new WaitingBytes();
   /** In the time of `performance.now()`: since when no request is served. */
   #idleSince = performance.now();
   #requests = 0;
@@ -52,7 +53,7 @@ export class FastConnection {
   /** Gives a request whose body is slow to `node:http`, and closes a connection that is idle for too long. */
   check(now: number, headersTimeoutMs: number, keepAliveTimeoutMs: number): void {
     if (this.#response !== null) return;
-    if (this.#waiting !== null) this.#handOver(this.#waiting);
+    if (this.#waiting.length > 0) this.#handOver();
     else if (this.#requests > 0 && now - this.#idleSince >= keepAliveTimeoutMs) this.destroy();
     else if (this.#requests === 0 && now - this.#idleSince >= headersTimeoutMs) {
       this.#release();
@@ -61,22 +62,18 @@ export class FastConnection {
   }
 
   readonly #onData = (bytes: Buffer): void => {
-    const wasWaiting = this.#waiting !== null;
-    const all = this.#waiting === null ? bytes : Buffer.concat([this.#waiting, bytes]);
-    this.#waiting = null;
-    if (this.#response === null) {
-      this.#next(all, wasWaiting);
-      return;
-    }
-    this.#waiting = all;
-    if (all.length >= maxWaitingBytes) this.#socket.pause();
+    const isSecond = this.#waiting.length > 0;
+    this.#waiting.add(bytes);
+    if (this.#response === null) this.#next(isSecond);
+    else if (this.#waiting.length >= maxWaitingBytes) this.#socket.pause();
   };
 
   /** @param isSecond whether a part of the request has waited before: a body in many pieces is left to `node:http` */
-  #next(bytes: Buffer, isSecond: boolean): void {
+  #next(isSecond: boolean): void {
+    const bytes = this.#waiting.all();
     const parsed = parseRequest(bytes, this.#services.limits);
-    if (parsed === 'incomplete' && !isSecond) this.#waiting = bytes;
-    else if (typeof parsed === 'string' || !this.#services.accepts(parsed)) this.#handOver(bytes);
+    if (parsed === 'incomplete' && !isSecond) this.#read();
+    else if (typeof parsed === 'string' || !this.#services.accepts(parsed)) this.#handOver();
     else this.#serve(parsed, bytes);
   }
 
@@ -89,10 +86,11 @@ export class FastConnection {
     const response: FastResponse = new FastResponse(request, parsed.keepsAlive, {
       socket,
       keepAliveSeconds: this.#services.keepAliveSeconds,
-      closesConnection: () => this.#services.isStopping() && this.#waiting === null,
+      closesConnection: () => this.#services.isStopping() && this.#waiting.length === 0,
       closed: () => this.#onResponseClosed(response),
     });
-    this.#waiting = parsed.end < bytes.length ? bytes.subarray(parsed.end) : null;
+    this.#waiting.skip(parsed.end);
+    if (this.#waiting.length < maxWaitingBytes) this.#read();
     this.#requests += 1;
     this.#response = response;
     if (!this.#services.begin(request, response)) {
@@ -116,21 +114,23 @@ export class FastConnection {
     if (!response.shouldKeepAlive || !socket.writable) {
       this.#release();
       // What follows the last request is not read: closing at once would reset the connection.
-      if (this.#waiting === null) socket.destroySoon();
+      if (this.#waiting.length === 0) socket.destroySoon();
       else linger(socket);
       return;
     }
-    const waiting = this.#waiting;
-    if (waiting === null) return;
-    this.#waiting = null;
-    if (socket.isPaused()) socket.resume();
-    this.#next(waiting, false);
+    if (this.#waiting.length > 0) this.#next(false);
   }
 
-  #handOver(bytes: Buffer): void {
-    this.#waiting = null;
+  #handOver(): void {
+    const bytes = this.#waiting.all();
+    this.#waiting.clear();
     this.#release();
     this.#services.handOver(this.#socket, bytes);
+  }
+
+  /** Reads further bytes. */
+  #read(): void {
+    if (this.#socket.isPaused()) this.#socket.resume();
   }
 
   /** Leaves the socket to others. */
@@ -140,6 +140,7 @@ export class FastConnection {
     socket.off('drain', this.#onDrain).off('error', this.#onError);
     // The next owner adds its listener before the next turn of the event loop.
     socket.on('error', this.#onError);
+    this.#read();
     this.#services.closed(this);
   }
 

@@ -1,6 +1,9 @@
 /** Raw bytes to two servers, of which one has the fast path: the same responses, in the same order. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { holdLock, useDatabase } from '@pgway/testing';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { WaitingBytes } from '../../../src/http/fast-path/waiting-bytes.ts';
 import { folderWith } from '../../support/folder.ts';
 import { exchange, openRaw } from '../../support/raw-client.ts';
 import { type RunningServer, runServer } from '../../support/run-server.ts';
@@ -23,10 +26,10 @@ const database = useDatabase(`
   comment on function tag is 'HTTP POST';
 `);
 
-async function serve(fastPath: boolean): Promise<RunningServer> {
+async function serve(fastPath: boolean, limits = {}): Promise<RunningServer> {
   const { connectionString } = database;
   const configuration = { port: 0, connectionString, log: { format: 'json' }, fastPath, metrics: { path: '/metrics' } };
-  return runServer(await folderWith({ 'pgway.json': configuration }));
+  return runServer(await folderWith({ 'pgway.json': { ...configuration, limits } }));
 }
 
 /** Leaves out what differs between requests, and the order of headers. */
@@ -133,4 +136,56 @@ test('a client that ends its side cancels its call, which is logged as 499', asy
   await expect.poll(() => database.query(running)).toEqual([{ count: 0 }]);
   await expect.poll(() => fast.streams.text.stdout).toMatch(/"path":"\/api\/wait","status":499/);
   await lock.release();
+});
+
+/** Keeps the sockets of the servers of this process until the end of the test. */
+function serverSockets(): readonly Socket[] {
+  const sockets: Socket[] = [];
+  const add = (message: unknown): void => void sockets.push((message as { readonly socket: Socket }).socket);
+  subscribe('net.server.socket', add);
+  onTestFinished(() => void unsubscribe('net.server.socket', add));
+  return sockets;
+}
+
+const waitingCalls = `
+  select objid::int as key from pg_locks
+  where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`;
+
+test('pipelined requests are read as they are answered', async () => {
+  const fast = await serve(true, { maxRequestsPerConnection: 500 });
+  const locks = [await holdLock(database.connectionString, 11), await holdLock(database.connectionString, 12)];
+  const sockets = serverSockets();
+  const client = openRaw({ port: fast.port });
+  const wait = (key: number): string => get(`/api/wait?key=${key}`, host);
+  const hello = get('/api/hello', `${host}X-Filler: ${'x'.repeat(300)}\r\n`);
+  client.socket.write(wait(11));
+  await expect.poll(() => database.query(waitingCalls)).toEqual([{ key: 11 }]);
+  client.socket.write(hello.repeat(100) + wait(12) + hello.repeat(Math.ceil(10e6 / hello.length)));
+  await locks[0]!.release();
+  await expect.poll(() => database.query(waitingCalls)).toEqual([{ key: 12 }]);
+
+  expect(client.text().match(/hello you/g)).toHaveLength(100);
+  expect(sockets[0]!.bytesRead).toBeLessThan(400_000);
+
+  await locks[1]!.release();
+  expect((await client.closed).match(/HTTP\/1\.1 200 OK/g)).toHaveLength(500);
+});
+
+test('bytes that arrive one by one are moved to other memory a few times, and bytes that were read do not change', () => {
+  const waiting = new WaitingBytes();
+  const memories = new Set<ArrayBufferLike>();
+  const read: Buffer[] = [];
+  for (let index = 0; index < 20_000; index += 1) {
+    waiting.add(Buffer.from([index % 251]));
+    memories.add(waiting.all().buffer);
+    if (index % 2 === 1) {
+      read.push(waiting.all().subarray(0, 1));
+      waiting.skip(1);
+    }
+  }
+  expect(memories.size).toBeLessThan(30);
+  const all = Buffer.concat([...read, waiting.all()]);
+  expect(all).toEqual(Buffer.from(Array.from({ length: 20_000 }, (_, index) => index % 251)));
+  waiting.skip(waiting.length);
+  expect(waiting.all()).toHaveLength(0);
 });
