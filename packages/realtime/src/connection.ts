@@ -2,8 +2,16 @@ import type { GatewayRequest } from '@pgway/core';
 import { type ChangeIdentity, deriveRequest, type RealtimeCaller } from '@pgway/core/internal';
 import type { RawData, WebSocket } from 'ws';
 import { parseJoin, parseToken } from './bindings.ts';
+import { callerKey } from './caller-key.ts';
 import { Channel, type ChannelConnection } from './channel.ts';
-import { maxChannels, maxDatabaseWaitMs, maxMessagesPerSecond, maxUnsentBytes, maxWaitingMessages } from './limits.ts';
+import {
+  maxChannels,
+  maxDatabaseWaitMs,
+  maxMessagesPerSecond,
+  maxCallerMessagesPerSecond,
+  maxUnsentBytes,
+  maxWaitingMessages,
+} from './limits.ts';
 import { decodeMessage, encodeMessage, isObject, type Message, type Version } from './message.ts';
 import type { Frame } from './messages/frame.ts';
 import type { MessageHub } from './messages/message-hub.ts';
@@ -36,7 +44,7 @@ export class Connection implements ChannelConnection {
   #checkWaits = false;
   #isAlive = true;
   #lastBinding = 0;
-  readonly #rate = new MessageRate(performance.now());
+  readonly #rate = new MessageRate(maxMessagesPerSecond, performance.now());
   /** When the client was last told that it sends too much, by `performance.now()`. */
   #warnedAt = -Infinity;
 
@@ -65,6 +73,10 @@ export class Connection implements ChannelConnection {
 
   readPermissions(identity: ChangeIdentity, topic: string): Promise<Permissions> {
     return this.services.policies.read(identity, topic);
+  }
+
+  callerKey(identity: ChangeIdentity | null): string {
+    return callerKey(identity, this.#facts.request);
   }
 
   get channelCount(): number {
@@ -196,8 +208,13 @@ export class Connection implements ChannelConnection {
    */
   #countMessage(channel: Channel | null): void {
     const now = performance.now();
-    if (this.#rate.take(now)) return;
-    const reason = `Too many messages; ${maxMessagesPerSecond} in a second is the limit of a connection`;
+    const isConnectionLimit = !this.#rate.take(now);
+    const caller = channel?.messages.caller ?? this.callerKey(null);
+    if (!isConnectionLimit && this.services.callerRates.take(caller, now)) return;
+    const limit = isConnectionLimit
+      ? `${maxMessagesPerSecond} in a second is the limit of a connection`
+      : `${maxCallerMessagesPerSecond} in a second is the limit of a caller`;
+    const reason = `Too many messages; ${limit}`;
     if (channel !== null && now - this.#warnedAt >= 1_000) {
       this.#warnedAt = now;
       channel.messages.warn(reason);

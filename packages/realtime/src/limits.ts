@@ -18,10 +18,14 @@ export const maxUnsentBytes: number = 8 * 1024 * 1024;
 export const checkIntervalMs = 30_000;
 /** Broadcasts, messages of presence, joins and tokens that a connection, or a caller of the HTTP endpoint, may send in a second. */
 export const maxMessagesPerSecond = 100;
+/** The same of all connections and requests of a caller from one network: the clients of an office may share a key and an address. */
+export const maxCallerMessagesPerSecond = 1_000;
 /** Messages of one request to the HTTP endpoint. */
 export const maxRequestMessages = 100;
 /** Clients that are present in a topic. */
 export const maxPresences = 1_000;
+/** Presences of one caller from one network in a topic. */
+export const maxCallerPresences = 100;
 /** Bytes of what a client says of itself, as JSON. */
 export const maxPresenceBytes: number = 4 * 1024;
 /** Milliseconds after which the policies of a private channel are asked again. */

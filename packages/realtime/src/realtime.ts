@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type Gateway, Problem } from '@pgway/core';
-import { realtimeAccess, type RealtimeAccess, toGatewayRequest } from '@pgway/core/internal';
+import { type Gateway, type GatewayRequest, Problem } from '@pgway/core';
+import { clientNetwork, realtimeAccess, type RealtimeAccess, toGatewayRequest } from '@pgway/core/internal';
 import { WebSocketServer } from 'ws';
 import { Connection, toCallerRequest } from './connection.ts';
 import { type Handshake, readHandshake, refuseHandshake } from './handshake.ts';
-import { checkIntervalMs, maxMessageBytes } from './limits.ts';
+import { checkIntervalMs, maxCallerMessagesPerSecond, maxMessageBytes } from './limits.ts';
 import { broadcastRoute } from './messages/broadcast-route.ts';
 import { DatabaseMessages } from './messages/database-messages.ts';
 import { MessageHub } from './messages/message-hub.ts';
+import { MessageRates } from './messages/message-rate.ts';
 import { Policies } from './messages/policies.ts';
 import { type RealtimeOptions, resolveRealtimeOptions } from './options.ts';
 import { PublishedTables } from './published-tables.ts';
@@ -70,7 +71,8 @@ export function createServices(access: RealtimeAccess, allowsPublicChannels: boo
   const databaseMessages = new DatabaseMessages(access, tables, hub);
   const policies = new Policies(access.database);
   const counts = { refusals: 0, slowClients: 0 };
-  return { ...access, tables, hub, databaseMessages, policies, allowsPublicChannels, counts };
+  const callerRates = new MessageRates(maxCallerMessagesPerSecond);
+  return { ...access, tables, hub, databaseMessages, policies, callerRates, allowsPublicChannels, counts };
 }
 
 /** Milliseconds between two looks at the messages of the database. */
@@ -92,6 +94,8 @@ class Connections {
     maxPayload: maxMessageBytes,
   });
   readonly #timers: readonly NodeJS.Timeout[];
+  /** Connections and handshakes by the network of the client. */
+  readonly #networks = new Map<string, number>();
   /** Handshakes whose credentials are checked. */
   #pending = 0;
   #isClosing = false;
@@ -116,7 +120,7 @@ class Connections {
     if (request.url?.split('?', 1)[0] !== this.#path) return false;
     // A client may disconnect before the answer.
     socket.on('error', () => socket.destroy());
-    this.#admit(request).then(
+    this.#admit(request, socket).then(
       (handshake) => {
         if (!socket.destroyed) this.#accept(handshake, request, { socket, head });
       },
@@ -152,18 +156,34 @@ class Connections {
   }
 
   /** @throws Problem that refuses the handshake */
-  async #admit(request: IncomingMessage): Promise<Handshake> {
+  async #admit(request: IncomingMessage, socket: Duplex): Promise<Handshake> {
     if (this.#isClosing || this.#open.size + this.#pending >= this.#options.maxConnections)
       throw new Problem('too-many-connections', { status: 503, title: 'The server has too many connections' });
     const handshake = readHandshake(request, this.#options.allowedOrigins);
+    const client = this.#services.resolveClient(toGatewayRequest(request));
+    this.#count(client, socket);
     this.#pending++;
     try {
-      const client = this.#services.resolveClient(toGatewayRequest(request));
       await this.#services.identify(toCallerRequest(client, handshake.apiKey));
     } finally {
       this.#pending--;
     }
     return handshake;
+  }
+
+  /** @throws Problem for a client address with too many connections */
+  #count({ remoteAddress }: GatewayRequest, socket: Duplex): void {
+    if (remoteAddress === undefined) return;
+    const network = clientNetwork(remoteAddress);
+    const count = this.#networks.get(network) ?? 0;
+    if (count >= this.#services.maxConnectionsPerAddress)
+      throw new Problem('too-many-connections', { status: 429, title: 'Your address has too many connections' });
+    this.#networks.set(network, count + 1);
+    socket.once('close', () => {
+      const left = this.#networks.get(network)! - 1;
+      if (left > 0) this.#networks.set(network, left);
+      else this.#networks.delete(network);
+    });
   }
 
   #accept(

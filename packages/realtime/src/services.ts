@@ -1,6 +1,7 @@
 import type { RealtimeAccess } from '@pgway/core/internal';
 import type { DatabaseMessages } from './messages/database-messages.ts';
 import type { MessageHub } from './messages/message-hub.ts';
+import type { MessageRates } from './messages/message-rate.ts';
 import type { Policies } from './messages/policies.ts';
 import type { PublishedTables } from './published-tables.ts';
 
@@ -10,6 +11,8 @@ export interface Services extends RealtimeAccess {
   readonly hub: MessageHub;
   readonly databaseMessages: DatabaseMessages;
   readonly policies: Policies;
+  /** Of all connections and requests of each caller. */
+  readonly callerRates: MessageRates;
   readonly allowsPublicChannels: boolean;
   readonly counts: Counts;
 }

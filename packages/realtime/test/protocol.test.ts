@@ -18,6 +18,7 @@ authorize';
     routineSources: [crudSource()],
     commentsMode: 'parseAll',
     changes: { window: 0 },
+    events: { maxStreamsPerAddress: 10 },
     authentication: {
       jwt: {
         keys: [{ secret: 'super-secret-jwt-token-with-at-least-32-characters-long' }],
@@ -243,6 +244,17 @@ describe('a handshake', () => {
     await client.closed;
     await expect.poll(() => open('', {}, limited).then(() => 'open', String)).toBe('open');
   });
+});
+
+test('a handshake beyond the limit of connections of an address is refused', async () => {
+  const limited = await serve(gateway.gateway, { path: '/live' });
+  onTestFinished(() => limited.close());
+  const clients = await Promise.all(Array.from({ length: 10 }, () => open('', {}, limited)));
+  await expect(open('', {}, limited)).rejects.toThrow(/^429 .*"title":"Your address has too many connections"/);
+  await expect(open('vsn=3.0.0', {}, limited)).rejects.toThrow(/^400 /);
+  clients[0]!.socket.close();
+  await clients[0]!.closed;
+  await expect.poll(() => open('', {}, limited).then(() => 'open', String)).toBe('open');
 });
 
 describe('a connection', () => {

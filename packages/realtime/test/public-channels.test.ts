@@ -1,5 +1,5 @@
 import { useGateway } from '@pgway/testing';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openRaw, type RawClient } from './raw-support.ts';
 import { useRealtime } from './support.ts';
 
@@ -157,4 +157,31 @@ test('clients that do not mention presence get it, and a payload cannot replace 
     { metas: [{ phx_ref: expect.stringMatching(/^[\da-f-]{36}$/), metas: [], name: 'x' }] },
   ]);
   expect(diff[4].leaves).toEqual({});
+});
+
+// The last test, as the clock goes back after it.
+test('messages of all connections of a caller are limited', async () => {
+  const now = performance.now() + 60_000;
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(now);
+  onTestFinished(() => clock.mockRestore());
+  const clients = await Promise.all(Array.from({ length: 10 }, () => joinOpen()));
+  const send = async (client: RawClient, count: number): Promise<readonly unknown[]> => {
+    for (let index = 0; index < count; index++) client.send(['1', `${index}`, topic, 'broadcast', { event: 'x' }]);
+    client.send(['1', 'last', topic, 'x', {}]);
+    await expect.poll(() => client.messages.at(-1)).toMatchObject({ 1: 'last' });
+    return client.messages.filter((message) => JSON.stringify(message).includes('Too many messages'));
+  };
+  for (const client of clients) {
+    // The joins of the file count by the address alone.
+    expect(await send(client, 99)).toEqual([]);
+    client.send(['1', '2', topic, 'phx_leave', {}]);
+  }
+  const last = await joinOpen();
+  expect(await send(last, 11)).toContainEqual([
+    '1',
+    '10',
+    topic,
+    'phx_reply',
+    { status: 'error', response: { reason: 'Too many messages; 1000 in a second is the limit of a caller' } },
+  ]);
 });

@@ -142,7 +142,13 @@ function toGateway({ instance, tenants, options, observe }: GatewayParts): Gatew
     const addRoute = (route: SchemeRoute): void => {
       inner = withBuiltInRoutes(inner, [route], { options, observe });
     };
-    keepRealtimeAccess(gateway, instance, { resolveClient, showsDatabaseMessages, addRoute, observe });
+    keepRealtimeAccess(gateway, instance, {
+      resolveClient,
+      showsDatabaseMessages,
+      maxConnectionsPerAddress: options.events.maxStreamsPerAddress,
+      addRoute,
+      observe,
+    });
   }
   return gateway;
 }

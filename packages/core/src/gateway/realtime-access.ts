@@ -32,6 +32,8 @@ export interface RealtimeAccess {
   readonly ownIdentity: ChangeIdentity;
   /** Carries messages to the other processes of the gateway; null: there are none. */
   readonly broadcast: Broadcast | null;
+  /** Connections of one client address, as `clientNetwork` returns it: those that event streams may have. */
+  readonly maxConnectionsPerAddress: number;
   /** Adds a route, which is answered before the endpoints. */
   readonly addRoute: (route: SchemeRoute) => void;
   readonly endpoints: () => readonly Endpoint[];
@@ -56,7 +58,9 @@ export function keepRealtimeAccess(
   {
     observe,
     ...options
-  }: Pick<RealtimeAccess, 'resolveClient' | 'showsDatabaseMessages' | 'addRoute'> & { readonly observe: Observer },
+  }: Pick<RealtimeAccess, 'resolveClient' | 'showsDatabaseMessages' | 'maxConnectionsPerAddress' | 'addRoute'> & {
+    readonly observe: Observer;
+  },
 ): void {
   const { services } = instance;
   const { connections, authentication, events } = services;

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { type GatewayRequest, Problem, type SchemeRoute } from '@pgway/core';
 import type { ChangeIdentity } from '@pgway/core/internal';
+import { callerKey } from '../caller-key.ts';
 import { toCallerRequest } from '../connection.ts';
 import { checkOrigin } from '../handshake.ts';
 import { maxMessageBytes, maxMessagesPerSecond, maxRequestMessages } from '../limits.ts';
@@ -26,7 +26,7 @@ export function broadcastRoute(
   services: Services,
   { allowedOrigins, isClosing }: { readonly allowedOrigins: readonly string[]; readonly isClosing: () => boolean },
 ): SchemeRoute {
-  const rates = new MessageRates();
+  const rates = new MessageRates(maxMessagesPerSecond);
   return {
     method: 'POST',
     path: `${path}/api/broadcast`,
@@ -48,12 +48,12 @@ export function broadcastRoute(
 /** Sends all messages, or none. @throws Problem */
 async function sendAll(request: GatewayRequest, services: Services, rates: MessageRates): Promise<void> {
   const token = request.header('authorization') === undefined ? (request.header('apikey') ?? null) : null;
-  const { identity, isAnonymous } = await services.identify(toCallerRequest(request, token));
+  const { identity } = await services.identify(toCallerRequest(request, token));
   const sendings = await readBody(request);
-  const sender = isAnonymous ? `address ${request.remoteAddress ?? ''}` : hash(identity.key);
+  const sender = callerKey(identity, request);
   const now = performance.now();
   for (const _ of sendings) {
-    if (rates.take(sender, now)) continue;
+    if (rates.take(sender, now) && services.callerRates.take(sender, now)) continue;
     services.counts.refusals += sendings.length;
     throw new Problem('quota-exceeded', {
       detail: `${maxMessagesPerSecond} messages in a second are the limit of a caller.`,
@@ -68,11 +68,6 @@ async function sendAll(request: GatewayRequest, services: Services, rates: Messa
     throw new Problem('forbidden', { title: 'The messages may not be sent', detail: `${refusal}.` });
   }
   for (const { topic, message } of sendings) services.hub.publish(topic, message, null);
-}
-
-/** Claims may be long. */
-function hash(key: string): string {
-  return createHash('sha256').update(key).digest('base64');
 }
 
 /** Returns why the caller may not send; null: it may. @throws Problem 503 */

@@ -29,6 +29,8 @@ export interface MessageConnection {
   readonly version: Version;
   readonly hub: MessageHub;
   readonly allowsPublicChannels: boolean;
+  /** Returns what the limits of a caller count by. */
+  callerKey(identity: ChangeIdentity): string;
   readPermissions(identity: ChangeIdentity, topic: string): Promise<Permissions>;
   sendFrame(frame: Frame): void;
 }
@@ -57,6 +59,7 @@ export class ChannelMessages implements Member {
   readonly #warn: (message: string) => void;
   readonly #presenceKey: string;
   #permissions: Permissions = none;
+  #caller: string | null = null;
   /** When the policies were asked, by `performance.now()`. */
   #askedAt = -Infinity;
   #askedFor: string | null = null;
@@ -70,6 +73,11 @@ export class ChannelMessages implements Member {
     this.#connection = connection;
     this.#warn = warn;
     this.#presenceKey = config.presenceKey === '' ? randomUUID() : config.presenceKey;
+  }
+
+  /** What the limits of the caller count by; null before it is known. */
+  get caller(): string | null {
+    return this.#caller;
   }
 
   get version(): Version {
@@ -99,6 +107,7 @@ export class ChannelMessages implements Member {
    * @throws Refusal, DatabaseError, Problem
    */
   async authorize(identity: ChangeIdentity, token: string | null, hasChanges: boolean): Promise<void> {
+    this.#caller = this.#connection.callerKey(identity);
     const asked = JSON.stringify([identity.key, token]);
     if (asked === this.#askedFor && performance.now() - this.#askedAt < policyIntervalMs) return;
     const permissions = await this.#readPermissions(identity, hasChanges);
@@ -151,7 +160,7 @@ export class ChannelMessages implements Member {
     if (Buffer.byteLength(meta) > maxPresenceBytes)
       throw new Refusal(`"payload" of track has more than ${maxPresenceBytes} bytes`);
     const presence = { ref, key: this.#presenceKey, meta };
-    this.#connection.hub.track(this.#topic, presence, before);
+    this.#connection.hub.track(this.#topic, presence, before, this.#caller!);
     this.#presence = presence;
   }
 

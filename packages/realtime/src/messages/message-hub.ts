@@ -2,6 +2,7 @@ import type { Broadcast } from '@pgway/core';
 import { maxPresences } from '../limits.ts';
 import { PresenceDirectory } from '../presence/presence-directory.ts';
 import type { Presence } from '../presence/presence-list.ts';
+import { PresenceOwners } from '../presence/presence-owners.ts';
 import { PresencePeers } from '../presence/presence-peers.ts';
 import { PresenceUpdates } from '../presence/presence-updates.ts';
 import { Refusal } from '../refusal.ts';
@@ -23,6 +24,7 @@ export class MessageHub {
   readonly #directory: PresenceDirectory;
   readonly #updates: PresenceUpdates;
   readonly #peers: PresencePeers;
+  readonly #owners = new PresenceOwners();
   /** `presence_state` of topics with presences, since their last change. */
   readonly #states = new Map<string, SharedFrame>();
   readonly #unsubscribe: () => void;
@@ -74,16 +76,19 @@ export class MessageHub {
   /**
    * Adds a presence of this process in place of an earlier one.
    * @param before a reference; null: there is none
-   * @throws Refusal for a topic with too many
+   * @param caller as `callerKey` returns it
+   * @throws Refusal for a topic with too many, in all or of the caller
    */
-  track(topic: Topic, presence: Presence, before: string | null): void {
+  track(topic: Topic, presence: Presence, before: string | null, caller: string): void {
     const key = topicKey(topic);
     if (before === null && this.#directory.count(key) >= maxPresences)
       throw new Refusal(`${maxPresences} clients are present in the channel, which is the limit`);
+    this.#owners.replace(before, presence.ref, `${caller} ${key}`);
     this.#peers.apply(key, [presence], before === null ? [] : [before]);
   }
 
   untrack(topic: Topic, ref: string): void {
+    this.#owners.remove(ref);
     this.#peers.apply(topicKey(topic), [], [ref]);
   }
 

@@ -1,19 +1,20 @@
-import { maxMessagesPerSecond } from '../limits.ts';
-
 /** Counts the messages of one sender: as many at once as in a second, which come back evenly. */
 export class MessageRate {
-  #available: number = maxMessagesPerSecond;
+  readonly #perSecond: number;
+  #available: number;
   /** By `performance.now()`. */
   #countedAt: number;
 
-  constructor(now: number) {
+  constructor(perSecond: number, now: number) {
+    this.#perSecond = perSecond;
+    this.#available = perSecond;
     this.#countedAt = now;
   }
 
   /** @returns false beyond the limit */
   take(now: number): boolean {
-    const gained = ((now - this.#countedAt) * maxMessagesPerSecond) / 1_000;
-    this.#available = Math.min(maxMessagesPerSecond, this.#available + gained);
+    const gained = ((now - this.#countedAt) * this.#perSecond) / 1_000;
+    this.#available = Math.min(this.#perSecond, this.#available + gained);
     this.#countedAt = now;
     if (this.#available < 1) return false;
     this.#available--;
@@ -23,13 +24,21 @@ export class MessageRate {
 
 const maxSenders = 10_000;
 
-/** The rates of senders without a connection, those that have sent last. */
+/** The rates of callers, those that have sent last. */
 export class MessageRates {
+  readonly #perSecond: number;
   readonly #rates = new Map<string, MessageRate>();
 
-  /** @returns false beyond the limit */
+  constructor(perSecond: number) {
+    this.#perSecond = perSecond;
+  }
+
+  /**
+   * @param sender as `callerKey` returns it
+   * @returns false beyond the limit
+   */
   take(sender: string, now: number): boolean {
-    const rate = this.#rates.get(sender) ?? new MessageRate(now);
+    const rate = this.#rates.get(sender) ?? new MessageRate(this.#perSecond, now);
     this.#rates.delete(sender);
     this.#rates.set(sender, rate);
     if (this.#rates.size > maxSenders) this.#rates.delete(this.#rates.keys().next().value!);

@@ -36,7 +36,7 @@ export const eventsOptions: OptionGroup<EventsOptions> = optionGroup<EventsOptio
     maxStreamsPerAddress: option(
       integer({ min: 1, max: 1_000_000 }),
       200,
-      'Maximum number of open streams of unauthenticated callers from one address. Behind a proxy, list the proxy in `authentication.trustedProxies`.',
+      'Maximum number of open streams of unauthenticated callers from one address, and of WebSockets (`realtime`) from one address. Behind a proxy, list the proxy in `authentication.trustedProxies`.',
     ),
     maxQueuedBytes: option(
       integer({ min: 1, max: 1_073_741_824 }),

@@ -379,8 +379,8 @@ export interface EventsOptions {
   /** Maximum number of open streams of an authenticated user; another one is answered 429. Default 20. */
   readonly maxStreamsPerUser: number;
   /**
-   * Maximum number of open streams of unauthenticated callers from one address. Behind a proxy, list the proxy in
-   * `authentication.trustedProxies`. Default 200.
+   * Maximum number of open streams of unauthenticated callers from one address, and of WebSockets (`realtime`) from one
+   * address. Behind a proxy, list the proxy in `authentication.trustedProxies`. Default 200.
    */
   readonly maxStreamsPerAddress: number;
   /** Maximum bytes queued for one client before it is disconnected. Default 1,048,576. */
