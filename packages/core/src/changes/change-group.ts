@@ -10,6 +10,7 @@ import type {
 import { tableKey } from '../catalog/table-name.ts';
 import { formatChangeId, formatSource, isIdOf, isIdOfServer, numberAfter } from './change-id.ts';
 import type { ReplayLog } from './replay-log.ts';
+import { unavailable } from './unavailable.ts';
 
 /** A message of a subscriber, or the place of one that is not read yet. Null for a closed place: there is none. */
 interface Place {
@@ -103,6 +104,8 @@ export class ChangeGroup {
   /** The time at which the last subscriber left, by `performance.now()`; null: there are some. */
   emptySince: number | null = null;
   isEnded = false;
+  /** Why PostgreSQL refuses its query, which ends it; null: it does not. */
+  failure: Error | null = null;
   readonly #log: ReplayLog;
 
   /** @param server 8 hexadecimal digits */
@@ -153,6 +156,11 @@ export class ChangeGroup {
     this.#log.add(this, message);
     for (const member of this.members) member.send(member.snapshot === null ? message : beforeRows);
     return this.members.size;
+  }
+
+  /** Returns the error of a subscriber that cannot begin, as the group has ended. */
+  refusal(): Error {
+    return this.failure ?? unavailable();
   }
 
   end(reason: ChangeEnd): void {

@@ -11,6 +11,7 @@ import {
   type LookupSubject,
   parseDefinitions,
 } from './definitions.ts';
+import { unavailable } from './unavailable.ts';
 import type { WatchedTables } from './watched-table.ts';
 
 export interface GroupDefinitionsOptions {
@@ -62,7 +63,7 @@ export class GroupDefinitions {
     return watched === undefined ? null : { table: watched.id, role: this.#roleOf(group) };
   }
 
-  /** Returns whether the latest commits have left the definitions of a group as they were. @throws as `Call.failed` */
+  /** Returns whether the latest commits have left the definitions of a group as they were. @throws Problem when they cannot be read */
   async areCurrent(group: ChangeGroup, definitions: Definitions): Promise<boolean> {
     const subject = this.subjectOf(group);
     if (subject === null) return false;
@@ -97,7 +98,7 @@ export class GroupDefinitions {
           const [tables, roles] = rows.rows[0]!;
           resolve(parseDefinitions(tables!, roles!));
         },
-        failed: reject,
+        failed: (error) => reject(unavailable(error)),
       });
     });
   }

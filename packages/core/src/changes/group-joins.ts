@@ -6,6 +6,7 @@ import type { GroupDefinitions } from './group-definitions.ts';
 import { GroupLookup, type LookupContext, toFailure } from './group-lookup.ts';
 import type { Limiter } from './limiter.ts';
 import { Problem } from '../http/problem.ts';
+import { DatabaseError } from '../postgres/port.ts';
 import { runLookups } from './lookup.ts';
 import { type Join, OpenJoins } from './open-joins.ts';
 import { RowCollector } from './row-collector.ts';
@@ -105,7 +106,7 @@ export class GroupJoins {
     const byGroup = new Map<ChangeGroup, Join[]>();
     for (const join of joins) byGroup.set(join.group, [...(byGroup.get(join.group) ?? []), join]);
     for (const [group, own] of byGroup) {
-      if (group.isEnded) for (const { reject } of own) reject(unavailable());
+      if (group.isEnded) for (const { reject } of own) reject(group.refusal());
       // The group has the state of an earlier cut.
       else if (group.isBusy || this.#gaps.has(group)) this.#joins.push(...own);
       else imports.push(...this.#joinGroup(group, own, cut));
@@ -137,6 +138,7 @@ export class GroupJoins {
       for (const member of members) open.arrive(member);
     };
     const fail = (error: Error): void => {
+      group.failure = error;
       for (const member of members) open.fail(member, error);
       // Others have joined meanwhile.
       const result = toFailure(error);
@@ -186,7 +188,9 @@ export class GroupJoins {
         // Other members of the group have other snapshots.
         for (const { member } of readers)
           if (!open.fail(member, error) && group.members.delete(member)) member.end(reason);
-        if (reason === 'schema-changed') this.#options.ended(group, reason);
+        if (reason !== 'schema-changed') return;
+        group.failure = error;
+        this.#options.ended(group, reason);
       };
       return this.#read(lookup, cut, fail, async () => {
         if (collector.isTooLarge || collector.error !== null) return fail(collector.error ?? tooLarge());
@@ -223,10 +227,16 @@ export class GroupJoins {
       void running.done
         .finally(leave)
         .then(done)
-        .catch((error: unknown) => failed(error instanceof Error ? error : new Error(String(error))));
+        .catch((error: unknown) => failed(toJoinError(error)));
       return running.imported;
     });
   }
+}
+
+/** A snapshot that cannot be imported is gone: its connection was lost. */
+function toJoinError(thrown: unknown): Error {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  return error instanceof DatabaseError && error.step < 0 ? unavailable(error) : error;
 }
 
 function tooLarge(): Problem {

@@ -1,5 +1,4 @@
 import type { ChangeGroup, GroupMember } from './change-group.ts';
-import { unavailable } from './unavailable.ts';
 
 /** A subscriber that begins at the next cut. */
 export interface Join {
@@ -29,7 +28,7 @@ export class OpenJoins {
     this.#joins.delete(member);
     // The group may have ended meanwhile.
     if (this.#group.members.has(member)) open.join.resolve();
-    else open.join.reject(unavailable());
+    else open.join.reject(this.#group.refusal());
   }
 
   /** Rejects a join. Returns false for a member that has begun. */

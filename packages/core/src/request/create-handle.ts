@@ -3,6 +3,7 @@ import type { GatewayResponse, Handle } from '../http/response.ts';
 import { withCallerHeaders } from '../auth/caller-headers.ts';
 import type { MaybeLimitedRequest } from './admit.ts';
 import { addToken, getsToken, readConsistency } from './consistency.ts';
+import { observedStream, openChanges, toStreamError } from './changes/open-change-stream.ts';
 import { findEndpoint, handleError } from './error-handler.ts';
 import { runStages } from './handle.ts';
 import type { RequestPipeline } from './pipeline.ts';
@@ -10,7 +11,7 @@ import type { CompiledRateLimit } from './rate-limit/compile-rate-limit.ts';
 import { LimitedRequest } from './rate-limit/limited-request.ts';
 import { type Handled, observeHandled, reportCall } from './request-observation.ts';
 import { respondWithoutCall } from './responses-without-call.ts';
-import { lookUpRoute, type RouteLookup } from './route-lookup.ts';
+import { isRepeatable, lookUpRoute, type RepeatableRoute, type RouteLookup } from './route-lookup.ts';
 import { noTimer, type PhaseTimer, ServerTiming } from './server-timing.ts';
 import { type FailedAttempt, pipelineForRetry, type RefreshStaleEndpoint } from './stale-endpoint.ts';
 
@@ -59,7 +60,7 @@ async function handleRouted(
     return finish(limited, reportCall(handled, request, pipeline));
   };
   try {
-    if (route.kind !== 'match') {
+    if (!isRepeatable(route)) {
       timer.enter('parse');
       const response = await respondWithoutCall(route, { request, limited }, pipeline);
       timer.enter('response');
@@ -68,14 +69,14 @@ async function handleRouted(
     const first = await runAttempt(request, pipeline, route, { limited, earlierInput: null, timer });
     if ('response' in first) return respondToSuccess(first);
     const refreshed = first.mayRepeat ? await pipelineForRetry(first, refreshStale) : null;
-    if (refreshed === null) return finish(limited, await respondToFailure(first, request, pipeline));
+    if (refreshed === null) return finish(limited, await respondToFailure(first, request, pipeline, route));
     const newRoute = lookUpRoute(request, refreshed);
-    if (newRoute.kind !== 'match') {
+    if (!isRepeatable(newRoute)) {
       return finish(limited, await respondWithoutCall(newRoute, { request, limited }, refreshed));
     }
     const second = await runAttempt(request, refreshed, newRoute, { limited, earlierInput: first.input, timer });
     if ('response' in second) return respondToSuccess(second);
-    return finish(limited, await respondToFailure(second, request, pipeline));
+    return finish(limited, await respondToFailure(second, request, pipeline, newRoute));
   } catch (error) {
     limited?.release();
     throw error;
@@ -86,9 +87,13 @@ async function handleRouted(
 function runAttempt(
   request: GatewayRequest,
   pipeline: RequestPipeline,
-  route: Parameters<typeof runStages>[2],
+  route: RepeatableRoute,
   attempt: Parameters<typeof runStages>[3],
 ): ReturnType<typeof runStages> {
+  if (route.kind === 'changes') {
+    attempt.timer.enter('parse');
+    return openChanges(route.target, { request, limited: attempt.limited }, pipeline);
+  }
   const running = runStages(request, pipeline, route, attempt);
   const { readRouting } = pipeline;
   if (readRouting === null) return running;
@@ -113,8 +118,12 @@ async function respondToFailure(
   failed: FailedAttempt,
   request: GatewayRequest,
   pipeline: RequestPipeline,
+  route: RepeatableRoute,
 ): Promise<GatewayResponse> {
-  const response = withCallerHeaders(await handleError(failed.error, request, failed, failed.pipeline), failed.caller);
-  observeHandled(pipeline, { ...failed, request, endpoint: findEndpoint(failed) });
+  const isStream = route.kind === 'changes';
+  const error = isStream ? toStreamError(failed.error) : failed.error;
+  const response = withCallerHeaders(await handleError(error, request, failed, failed.pipeline), failed.caller);
+  const observed = isStream ? observedStream(route.target.endpoint) : {};
+  observeHandled(pipeline, { ...failed, ...observed, request, endpoint: findEndpoint(failed) });
   return response;
 }

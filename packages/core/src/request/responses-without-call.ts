@@ -3,7 +3,7 @@ import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
-import type { RouteLookup } from './route-lookup.ts';
+import type { RepeatableRoute, RouteLookup } from './route-lookup.ts';
 import type { RouteResult } from './router.ts';
 import type { StreamDefinition } from '../events/stream.ts';
 import type { Caller } from '../ports/ports.ts';
@@ -17,11 +17,10 @@ import { readStreamExecutionId } from '../events/execution-id.ts';
 import type { EventStreams } from '../events/event-streams.ts';
 import type { AuthorizedCaller } from '../events/subscriber-authorization.ts';
 import type { MaybeLimitedRequest } from './admit.ts';
-import { respondWithChanges } from './changes/open-change-stream.ts';
 
 /** Answers a request that calls no routine. Undefined: no route has its path. */
 export async function respondWithoutCall(
-  route: Exclude<RouteLookup, { readonly kind: 'match' }>,
+  route: Exclude<RouteLookup, RepeatableRoute>,
   { request, limited }: MaybeLimitedRequest,
   pipeline: RequestPipeline,
 ): Promise<GatewayResponse | undefined> {
@@ -40,8 +39,6 @@ export async function respondWithoutCall(
       };
     case 'stream':
       return respondWithStream(route.definition, { request, limited }, pipeline);
-    case 'changes':
-      return respondWithChanges(route.target, { request, limited }, pipeline);
   }
 }
 

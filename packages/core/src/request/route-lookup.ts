@@ -25,6 +25,13 @@ export type RouteLookup =
   | { readonly kind: 'stream'; readonly definition: StreamDefinition }
   | { readonly kind: 'changes'; readonly target: CompiledEndpoint };
 
+/** A route whose endpoints may be stale: its request runs again with those that are loaded then. */
+export type RepeatableRoute = Extract<RouteLookup, { readonly kind: 'match' | 'changes' }>;
+
+export function isRepeatable(route: RouteLookup): route is RepeatableRoute {
+  return route.kind === 'match' || route.kind === 'changes';
+}
+
 /** Finds the route of a request. An event stream wins over a path pattern that matches as well. */
 export function lookUpRoute(
   request: RoutedRequest,

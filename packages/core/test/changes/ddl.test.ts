@@ -1,7 +1,7 @@
 import { crudSource } from '@pgway/core';
-import { useGateway } from '@pgway/testing';
+import { startGateway, useGateway } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { followChanges } from './stream-support.ts';
+import { followChanges, openStream } from './stream-support.ts';
 
 const names = [
   'added',
@@ -108,4 +108,34 @@ test.each([
   await expect.poll(() => follower.rows()).toEqual(['{"id":1,"name":"One"}']);
   await gateway.database.query(`insert into recreated values (2, 'Two')`);
   await expect.poll(() => follower.rows()).toEqual(['{"id":1,"name":"One"}', '{"id":2,"name":"Two"}']);
+});
+
+test('a request for a stream that finds a dropped column runs again with the endpoints of now', async () => {
+  // Each gateway reads its catalog again for the first stale endpoint in five seconds.
+  const own = await startGateway(
+    `create table film (id integer primary key, title text, number integer, note text);
+    comment on table film is E'HTTP\\nchanges';
+    insert into film values (1, 'One', 7, 'note');
+    create publication pgway_changes for table film`,
+    { routineSources: [crudSource({ listing: true })], changes: { window: 0 } },
+  );
+  onTestFinished(() => own.close());
+  const path = '/api/film/changes?snapshot=true';
+  (await openStream(own, path)).close();
+  await own.database.query('alter table film drop column note');
+  const streams = await Promise.all([1, 2, 3].map(() => fetch(own.url + path)));
+  expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
+  await Promise.all(streams.map(({ body }) => body!.cancel()));
+  expect(own.observations.filter(({ kind }) => kind === 'endpoint-stale')).toHaveLength(1);
+  const stream = await openStream(own, path);
+  await expect.poll(() => stream.text()).toContain('"record":{"id":1,"title":"One","number":7}');
+
+  // A client comes back when it may.
+  await own.database.query('alter table film drop column number');
+  const { status, headers, body } = await own.send(`GET ${path}&number=7`);
+  expect([status, headers.get('retry-after'), JSON.parse(body)]).toMatchObject([
+    503,
+    '5',
+    { type: 'urn:pgway:problem:changes-unavailable' },
+  ]);
 });

@@ -256,7 +256,10 @@ function sizeOf(message: ChangeMessage): number {
 }
 
 function toFailure(error: unknown): ChangeFailure {
-  if (error instanceof DatabaseError) return { kind: 'database', diagnostics: error.diagnostics };
+  if (error instanceof DatabaseError) {
+    const { diagnostics, step, phase, label } = error;
+    return { kind: 'database', diagnostics, step, phase, label };
+  }
   if (error instanceof Problem) {
     const { code, status, title, detail, members, headers } = error;
     return { kind: 'problem', code, status, title, detail, members, headers };

@@ -5,7 +5,7 @@ import type {
   ChangeEnd,
   ChangeMessage,
   ChangeRequest,
-  Diagnostics,
+  DatabaseError,
   TableReport,
 } from '@pgway/core/internal';
 import type { LoadedConfiguration } from '../config/load.ts';
@@ -178,7 +178,7 @@ export type ChangeSubscribeAnswer =
 
 /** Why a subscription was refused, without the class of the error, which a message does not keep. */
 export type ChangeFailure =
-  | { readonly kind: 'database'; readonly diagnostics: Diagnostics }
+  | ({ readonly kind: 'database' } & Pick<DatabaseError, 'diagnostics' | 'step' | 'phase' | 'label'>)
   | {
       readonly kind: 'problem';
       readonly code: string;

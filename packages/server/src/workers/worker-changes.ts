@@ -254,7 +254,7 @@ const noStatistics: ChangeStatistics = {
 function fromFailure(failure: ChangeFailure): Error {
   switch (failure.kind) {
     case 'database':
-      return new DatabaseError(failure.diagnostics, 0, 'execute', null);
+      return new DatabaseError(failure.diagnostics, failure.step, failure.phase, failure.label);
     case 'problem': {
       const { code, status, title, detail, members, headers } = failure;
       return new Problem(code, { status, title, members, headers, ...(detail === undefined ? {} : { detail }) });

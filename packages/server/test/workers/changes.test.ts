@@ -192,6 +192,9 @@ describe('the changes of a server with workers', () => {
     const broken = { ...film, sql: 'select nothing from "film"' };
     const refused = subscribe(feed, requestOf(broken, { snapshot: { sql: 'select 1 / 0', values: [] } }));
     await expect(refused).rejects.toThrow(DatabaseError);
+    // The phase tells a stale endpoint from an error of a function.
+    const stale = { phase: 'parse', diagnostics: { code: '42703' } };
+    await expect(subscribe(feed, requestOf(broken))).rejects.toMatchObject(stale);
     const unpublished = { ...film, relation: { schema: 'public', name: 'actor' } };
     await expect(subscribe(feed, requestOf(unpublished))).rejects.toMatchObject({
       code: 'changes-unavailable',

@@ -12,6 +12,7 @@ import type { GatewayRequest } from '../../http/request.ts';
 import type { GatewayResponse } from '../../http/response.ts';
 import type { ChangeQuery, ChangeRequest, ChangeSubscription } from '../../ports/changes.ts';
 import type { Caller, ChangeStatements } from '../../ports/ports.ts';
+import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { EndpointChanges } from '../../endpoints/row-changes.ts';
 import type { RequestInput } from '../../ports/request-input.ts';
 import type { MaybeLimitedRequest } from '../admit.ts';
@@ -19,12 +20,12 @@ import { bind } from '../bind/bind.ts';
 import { type ExecutableCall, toQueryContext } from '../build-query.ts';
 import { selectRole } from '../call-connection.ts';
 import type { CompiledEndpoint } from '../compiled-endpoint.ts';
-import { handleError } from '../error-handler.ts';
 import { noHooks, runHooks } from '../hooks.ts';
 import { type InjectedCall, type InjectOptions, injectValues } from '../inject.ts';
 import type { RequestPipeline } from '../pipeline.ts';
-import { observeHandled } from '../request-observation.ts';
+import { type Handled, observeHandled } from '../request-observation.ts';
 import { checkUriLength } from '../route-lookup.ts';
+import { type FailedAttempt, isStale, toFailedAttempt } from '../stale-endpoint.ts';
 import { toForbiddenEvent, toIdComment, toServerSentEvents } from './change-events.ts';
 import { toChangeIdentity } from './change-identity.ts';
 
@@ -34,13 +35,13 @@ interface RequestedChanges {
   readonly call: ExecutableCall;
 }
 
-/** Answers a request for the stream of changes of an endpoint. */
-export async function respondWithChanges(
+/** Opens the stream of changes of an endpoint, and reports its request. A failed attempt is reported by its caller. */
+export async function openChanges(
   target: CompiledEndpoint,
   { request, limited }: MaybeLimitedRequest,
   pipeline: RequestPipeline,
-): Promise<GatewayResponse> {
-  const handled = { request, endpoint: target.endpoint, targets: [target], route: target.endpoint.changes!.path };
+): Promise<Handled | FailedAttempt> {
+  const { endpoint } = target;
   let caller: Caller | null = null;
   let input: RequestInput | null = null;
   let call: ExecutableCall | null = null;
@@ -54,15 +55,28 @@ export async function respondWithChanges(
     ({ call } = requested);
     const { hooks } = pipeline;
     const hooked = hooks === null ? noHooks : await runHooks(hooks, call, { request, caller }, pipeline);
-    if (hooked.response !== null) return withCallerHeaders(hooked.response, caller);
+    if (hooked.response !== null) return { response: withCallerHeaders(hooked.response, caller), call, caller };
     const response = await openStream(target, requested, { request, caller }, pipeline);
-    observeHandled(pipeline, { ...handled, caller, isEventStream: true });
-    return response;
+    observeHandled(pipeline, { ...observedStream(endpoint), request, endpoint, targets: [target], caller });
+    return { response, call: null, caller };
   } catch (error) {
-    const response = await handleError(error, request, { call, input, targets: [target], caller }, pipeline);
-    observeHandled(pipeline, { ...handled, caller, isEventStream: true });
-    return response;
+    return toFailedAttempt(error, { pipeline, targets: [target], call, caller, input });
   }
+}
+
+/** Returns what tells a request for a stream from one for rows. */
+export function observedStream({ changes }: Endpoint): { readonly route: string; readonly isEventStream: true } {
+  return { route: changes!.path, isEventStream: true };
+}
+
+/** A client comes back when the endpoints have been read again. */
+export function toStreamError(error: unknown): unknown {
+  if (!isStale(error)) return error;
+  return new Problem('changes-unavailable', {
+    detail: 'The table has changed since its endpoints were loaded; they are loaded again.',
+    headers: ['retry-after', '5'],
+    cause: error,
+  });
 }
 
 interface Identified {
@@ -220,7 +234,7 @@ const maxReplayBytes = 64 * 1024 * 1024;
 /** @throws Problem for a caller with too many streams; the error of PostgreSQL that refuses the query */
 async function openStream(
   target: CompiledEndpoint,
-  { request: changeRequest, call: { toError } }: RequestedChanges,
+  { request: changeRequest }: RequestedChanges,
   { request, caller }: { readonly request: GatewayRequest; readonly caller: Caller | null },
   pipeline: RequestPipeline,
 ): Promise<GatewayResponse> {
@@ -258,7 +272,7 @@ async function openStream(
     });
   } catch (error) {
     subscriber.cancel();
-    throw toError?.(error) ?? error;
+    throw error;
   }
   if (subscriber.isDisconnected) subscription.cancel();
   return { kind: 'stream', status: 200, headers, body: subscriber };
