@@ -4,9 +4,11 @@ import { writeValueQuery } from '../endpoints/statement.ts';
 import { pointAt } from '../endpoints/value-query.ts';
 import { describeStatement } from '../postgres/describe.ts';
 import { type Database, DatabaseError } from '../postgres/port.ts';
+import { queryCatalog } from '../catalog/query-catalog.ts';
 import { analyzeSql } from '../catalog/statement-effects.ts';
 import { readWritingNames } from '../sql-files/writing-names.ts';
 import type { Connections } from './connections.ts';
+import { textCastSql } from './text-cast.sql.ts';
 
 interface SetParameter {
   readonly endpoint: Endpoint;
@@ -42,17 +44,39 @@ async function findFault(
 ): Promise<string | null> {
   const database = endpoint.connection === null ? connections.main : connections.named.get(endpoint.connection)!;
   const inputs = endpoint.parameters.filter(({ position }) => query.parts.includes(position));
-  const sql = `select ${writeValueQuery(query, endpoint.parameters, inputs)}::${parameter.type.sql}`;
+  const subquery = writeValueQuery(query, endpoint.parameters, inputs);
+  const sql = `select ${subquery}::${parameter.type.sql}`;
+  let target: number;
   try {
-    await describeStatement(database, sql);
+    target = await describeType(database, sql);
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     const { message, hint, position } = error.diagnostics;
     const advice = hint === undefined ? message : `${message} (${hint})`;
     return position === undefined ? advice : pointAt(advice, query.text, placeInQuery(query, sql, Number(position)));
   }
+  const source = await describeType(database, subquery);
+  const fault = source === target ? null : await findTextCast(database, source, target);
+  if (fault !== null) return fault;
   if (endpoint.volatility === 'volatile' || (await onlyReads(database, query))) return null;
   return `the query may write, but the function is declared ${endpoint.volatility}, so that it may run twice and in a read-only transaction; declare it volatile`;
+}
+
+/** Returns the OID of the type of the only column, which is never a domain. */
+async function describeType(database: Database, sql: string): Promise<number> {
+  const { columns } = await describeStatement(database, sql);
+  return columns[0]!.type;
+}
+
+/**
+ * Returns why the value cannot have its type by the cast of the call. An input function quotes the value that it refuses, which a client would
+ * read as a mistake of its request, although policies or privileges may hide the row.
+ */
+async function findTextCast(database: Database, source: number, target: number): Promise<string | null> {
+  const [types] = await queryCatalog(database, textCastSql, [String(source), String(target)]);
+  if (types === undefined) return null;
+  const [from, to] = types as readonly [string, string];
+  return `the query returns ${from}, and an error of its conversion to ${to} would show the value to the client; return ${to}, or write the cast (::${to}) in the query if clients may see the value`;
 }
 
 /** Whether all that the query names changes nothing. */

@@ -217,6 +217,10 @@ ${lines}$comment$;`,
     ['param _b = select 1, 2', '2: param _b: subquery must return only one column'],
     ['param _a = select now()', '2: param _a: cannot cast type timestamp with time zone to integer'],
     [
+      'param _a = select :_b',
+      '2: param _a: the query returns text, and an error of its conversion to integer would show the value to the client; return integer, or write the cast (::integer) in the query if clients may see the value',
+    ],
+    [
       "param _b = select 'x') || (select 'y'",
       `2: param _b: there is no parenthesis for this ")"\n  select 'x') || (select 'y'\n            ^`,
     ],
@@ -247,6 +251,73 @@ ${lines}$comment$;`,
     expect(await start('param _b = select :_c', 'create function f(_a int, _b text, _c int default later())')).toBe(
       '2: param _b: the default of "_c" is not a constant, so that only the routine knows it; compute the value in the routine\n  select :_c\n         ^',
     );
+  });
+
+  test('a value that only its text converts, which an error would show', async () => {
+    const cases = [
+      ['uuid', 'text', 'text', 'uuid'],
+      ['uuid', 'varchar(9)', 'character varying', 'uuid'],
+      ['uuid', 'note', 'text', 'uuid'],
+      ['key', 'note', 'text', 'uuid'],
+      ['uuid[]', 'text[]', 'text[]', 'uuid[]'],
+      ['uuid[]', 'note[]', 'public.note[]', 'uuid[]'],
+      ['uuid[]', 'text', 'text', 'uuid[]'],
+      ['jsonb', 'text', 'text', 'jsonb'],
+      ['mood', 'text', 'text', 'public.mood'],
+      ['pair', 'text', 'text', 'public.pair'],
+      ['bytea', 'name', 'name', 'bytea'],
+      ['uuid', 'key'],
+      ['text', 'uuid'],
+      ['text', 'mood[]'],
+      ['varchar', 'text'],
+      ['varchar[]', 'text[]'],
+      ['note', 'text'],
+      ['note', 'int'],
+      ['int', 'bigint'],
+      ['real', 'numeric'],
+      ['bigint[]', 'int[]'],
+      ['boolean', 'int'],
+      ['date', 'timestamptz'],
+      ['jsonb', 'json'],
+      ['int', 'jsonb'],
+      ['level', 'text'],
+    ] as const;
+    const started = await startGateway(
+      `create domain note as text;
+       create domain key as uuid;
+       create type mood as enum ('sad');
+       create type pair as (a int, b int);
+       create type level as enum ('low');
+       create function to_level(text) returns level language sql strict immutable as $$ select 'low'::level $$;
+       create cast (text as level) with function to_level(text) as assignment;
+       ${cases
+         .map(
+           ([parameter, column], index) =>
+             `create table hidden_${index} (value ${column});
+              create function f_${index}(_x ${parameter}) returns boolean language sql stable as 'select _x is null';
+              comment on function f_${index} is 'HTTP GET
+              param _x = select value from hidden_${index}';`,
+         )
+         .join('\n')}
+       create function written(_x uuid) returns boolean language sql stable as 'select _x is null';
+       comment on function written is 'HTTP GET
+       param _x = select value::uuid from hidden_0';`,
+    );
+    onTestFinished(() => started.close());
+    const errors = new Map(
+      started.gateway.diagnostics
+        .filter(({ severity }) => severity === 'error')
+        .map(({ routine, line, message }) => [/f_\d+/.exec(routine)![0], `${line}: ${message}`]),
+    );
+    for (const [index, [parameter, column, from, to]] of cases.entries()) {
+      const message =
+        from === undefined
+          ? undefined
+          : `2: param _x: the query returns ${from}, and an error of its conversion to ${to} would show the value to the client; return ${to}, or write the cast (::${to}) in the query if clients may see the value`;
+      expect([parameter, column, errors.get(`f_${index}`)]).toEqual([parameter, column, message]);
+      expect((await started.send(`GET /api/f-${index}`)).status).toBe(from === undefined ? 200 : 404);
+    }
+    expect((await started.send('GET /api/written')).body).toBe('true');
   });
 
   test('a procedure', async () => {
