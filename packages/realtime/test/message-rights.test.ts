@@ -179,6 +179,23 @@ test('messages of the database are deleted after an hour', async () => {
   await expect.poll(kept).toEqual([{ topic: 'new' }]);
 });
 
+test('messages are deleted although no channel was joined, also those that no channel receives', async () => {
+  const { database } = gateway;
+  const access = realtimeAccess(gateway.gateway)!;
+  const messages = new DatabaseMessages(access, new PublishedTables(access.database), new MessageHub(null));
+  onTestFinished(() => messages.close());
+  await database.query(`insert into realtime.messages (topic, extension, event, inserted_at) values
+    ('1', 'other', null, now() - interval '61 minutes'), ('2', 'broadcast', null, now() + interval '61 minutes'),
+    ('3', 'broadcast', 'x', 'infinity'), ('4', 'broadcast', 'x', now() + interval '59 minutes')`);
+  const now = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 60_001);
+  onTestFinished(() => clock.mockRestore());
+  messages.check();
+  const kept = (): Promise<unknown> =>
+    database.query(`select topic from realtime.messages where topic in ('1', '2', '3', '4')`);
+  await expect.poll(kept).toEqual([{ topic: '4' }]);
+});
+
 test('neither the table nor its functions are endpoints', async () => {
   const { database } = gateway;
   const other = await createGateway({

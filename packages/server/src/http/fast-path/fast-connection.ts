@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { GatewayResponse } from '@pgway/core';
 import { linger } from '../linger.ts';
+import type { FailedRequest } from '../static-files.ts';
 import { FastRequest } from './fast-request.ts';
 import { FastResponse } from './fast-response.ts';
 import { type ParsedRequest, type ParserLimits, parseRequest } from './parse-request.ts';
@@ -19,7 +20,7 @@ export interface FastPathServices {
   readonly begin: (request: FastRequest, response: FastResponse) => boolean;
   /** Answers a request. */
   readonly answer: (request: FastRequest) => Promise<GatewayResponse>;
-  readonly onError: (error: unknown, request: FastRequest) => void;
+  readonly onError: (error: unknown, request: FailedRequest) => void;
   readonly isStopping: () => boolean;
   /** Answers a connection whose first request has not arrived in time, and closes it. */
   readonly timeOut: (socket: Socket) => void;
@@ -72,9 +73,15 @@ export class FastConnection {
   #next(isSecond: boolean): void {
     const bytes = this.#waiting.all();
     const parsed = parseRequest(bytes, this.#services.limits);
-    if (parsed === 'incomplete' && !isSecond) this.#read();
-    else if (typeof parsed === 'string' || !this.#services.accepts(parsed)) this.#handOver();
-    else this.#serve(parsed, bytes);
+    try {
+      if (parsed === 'incomplete' && !isSecond) this.#read();
+      else if (typeof parsed === 'string' || !this.#services.accepts(parsed)) this.#handOver();
+      else this.#serve(parsed, bytes);
+    } catch (error) {
+      // Uncaught in a listener of the socket, it would end the process.
+      this.#services.onError(error, typeof parsed === 'string' ? {} : { method: parsed.method, url: parsed.target });
+      this.destroy();
+    }
   }
 
   #serve(parsed: ParsedRequest, bytes: Buffer): void {
@@ -97,13 +104,13 @@ export class FastConnection {
       this.destroy();
       return;
     }
-    this.#services.answer(request).then(
-      (answer) => response.send(answer),
-      (error: unknown) => {
-        this.#services.onError(error, request);
-        response.send(null);
-      },
-    );
+    this.#services
+      .answer(request)
+      .then((answer) => response.send(answer))
+      .catch((error: unknown) => {
+        this.#services.onError(error, request.raw);
+        response.fail();
+      });
   }
 
   #onResponseClosed(response: FastResponse): void {

@@ -77,8 +77,7 @@ export function openFastPath(
     },
     // A refresh has removed the endpoint.
     answer: async (request) => (await target.gateway.handle(request)) ?? notFound,
-    onError: (error, request) =>
-      context.onError?.(error instanceof Error ? error : new Error(String(error)), request.raw),
+    onError: (error, request) => context.onError?.(error instanceof Error ? error : new Error(String(error)), request),
     isStopping: context.isStopping,
     // As `node:http` reports it.
     timeOut: (socket) =>

@@ -67,12 +67,14 @@ export class FastResponse {
   }
 
   onDisconnect(listener: () => void): void {
-    this.#disconnectListeners.push(listener);
+    if (!this.closed) this.#disconnectListeners.push(listener);
+    // The client has disconnected during a hook.
+    else if (!this.writableFinished) listener();
   }
 
-  /** Ends the connection without an answer, or with what has been sent of it. */
+  /** Ends the connection without an answer, or with what has been sent of it. Does nothing after the response: the connection has others. */
   destroy(): this {
-    this.socket.destroy();
+    if (!this.closed) this.socket.destroy();
     return this;
   }
 
@@ -87,6 +89,12 @@ export class FastResponse {
   /** The socket takes bytes again. */
   resume(): void {
     this.#source?.resume();
+  }
+
+  /** Ends a response that cannot be made or sent. */
+  fail(): void {
+    if (this.headersSent) this.destroy();
+    else this.send(null);
   }
 
   /** Sends the response of the gateway; null: it has failed. */
@@ -146,11 +154,11 @@ export class FastResponse {
   }
 
   #sendStream(status: number, headers: readonly string[], body: ByteSource): void {
-    const isChunked = !headers.includes('content-length');
+    const isChunked = !hasName(headers, 'content-length');
     const isDropped = this.#request.method === 'HEAD' || bodiless.has(status);
     const framing = isChunked && !isDropped ? [...headers, 'transfer-encoding', 'chunked'] : headers;
-    this.socket.write(this.#head(status, framing), 'latin1');
     this.#source = body;
+    this.socket.write(this.#head(status, framing), 'latin1');
     const write = (chunk: Uint8Array, memory: ReusableMemory | null, last: boolean): boolean => {
       if (!isDropped) this.bodySize += chunk.length;
       return this.#writeChunk(isDropped ? new Uint8Array(0) : chunk, {
@@ -237,6 +245,10 @@ function areSafe(headers: readonly string[]): boolean {
     if (!token.test(headers[index]!) || !headerValue.test(headers[index + 1]!)) return false;
   }
   return true;
+}
+
+function hasName(headers: readonly string[], name: string): boolean {
+  return headers.some((text, index) => index % 2 === 0 && text === name);
 }
 
 let date = { second: 0, text: '' };
