@@ -4,8 +4,8 @@ import { arrayLiteral } from '../postgres/literal.ts';
 export interface TableState {
   /** Its files, which a rewrite or truncation changes, those of its partitions and of inheriting tables, and its place in the publication. */
   readonly storage: string;
-  /** The owners, row security and policies of these tables, with the functions that the policies call. */
-  readonly access: string;
+  /** The names, owners, row security and policies of these tables, the functions that the policies call, and a hash of the columns. */
+  readonly definition: string;
 }
 
 /** What decides which rows a caller sees, and is not in the log. */
@@ -33,14 +33,14 @@ export interface LookupSubject {
 }
 
 /** Returns whether both definitions have the same role, and the same table but for its storage. */
-export function haveSameAccess(a: Definitions, b: Definitions, { table, role }: LookupSubject): boolean {
-  return a.tables.get(table)?.access === b.tables.get(table)?.access && a.roles.get(role) === b.roles.get(role);
+export function haveSameDefinition(a: Definitions, b: Definitions, { table, role }: LookupSubject): boolean {
+  return a.tables.get(table)?.definition === b.tables.get(table)?.definition && a.roles.get(role) === b.roles.get(role);
 }
 
 /** Returns whether rows that were read between both definitions were read under one of them. */
 export function areSame(a: Definitions, b: Definitions, subject: LookupSubject): boolean {
   const { table } = subject;
-  return a.tables.get(table)?.storage === b.tables.get(table)?.storage && haveSameAccess(a, b, subject);
+  return a.tables.get(table)?.storage === b.tables.get(table)?.storage && haveSameDefinition(a, b, subject);
 }
 
 /** Returns the values of `$1` to `$3` of `definitionsSql`. */
@@ -73,14 +73,21 @@ export function definitionsSql(serverVersion: number): string {
         pg_catalog.concat(
           (select pg_catalog.concat(p.oid, ':', p.xmin) from pg_catalog.pg_publication as p where p.pubname operator(pg_catalog.=) $2),
           pg_catalog.string_agg(pg_catalog.concat(',', m.oid, ':', m.relfilenode, ${members}), '' order by m.oid)),
-        pg_catalog.string_agg(pg_catalog.concat(',', m.oid, ':', m.relowner, m.relrowsecurity, m.relforcerowsecurity, (
+        pg_catalog.concat((
+          select pg_catalog.hashtextextended(pg_catalog.string_agg(
+            pg_catalog.concat(a.attnum, ':', a.atttypid, ':', a.atttypmod, ':', a.attname), ',' order by a.attnum), 0)
+          from pg_catalog.pg_attribute as a where a.attrelid operator(pg_catalog.=) c.oid and a.attnum operator(pg_catalog.>) 0),
+        pg_catalog.string_agg(pg_catalog.concat(',', m.oid, ':', pg_catalog.quote_ident(m.relname), '.', (
+          select pg_catalog.quote_ident(n.nspname) from pg_catalog.pg_namespace as n where n.oid operator(pg_catalog.=) m.relnamespace), ':', m.relowner, m.relrowsecurity, m.relforcerowsecurity, (
           select pg_catalog.string_agg(pg_catalog.concat(':', y.oid, ':', y.xmin, (
             select pg_catalog.string_agg(pg_catalog.concat('/', f.oid, ':', f.xmin), '' order by f.oid)
             from pg_catalog.pg_depend as d join pg_catalog.pg_proc as f on f.oid operator(pg_catalog.=) d.refobjid
             where d.classid operator(pg_catalog.=) 'pg_catalog.pg_policy'::pg_catalog.regclass and d.objid operator(pg_catalog.=) y.oid
               and d.refclassid operator(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass)), '' order by y.oid)
-          from pg_catalog.pg_policy as y where y.polrelid operator(pg_catalog.=) m.oid)), '' order by m.oid))
-      from tree join pg_catalog.pg_class as m on m.oid operator(pg_catalog.=) tree.oid))
+          from pg_catalog.pg_policy as y where y.polrelid operator(pg_catalog.=) m.oid)), '' order by m.oid)))
+      -- The limit keeps the planner, which expects hundreds of members, from reading all of pg_class.
+      from tree cross join lateral (
+        select k.* from pg_catalog.pg_class as k where k.oid operator(pg_catalog.=) tree.oid limit 1) as m))
     from pg_catalog.pg_class as c where c.oid operator(pg_catalog.=) any ($1::pg_catalog.oid[])),
   (select pg_catalog.json_object_agg(r.rolname, pg_catalog.concat(r.oid, r.rolsuper, r.rolbypassrls, r.rolinherit, (
       with recursive held (oid) as (
@@ -93,9 +100,9 @@ export function definitionsSql(serverVersion: number): string {
 }
 
 export function parseDefinitions(tables: string | null, roles: string | null): Definitions {
-  const states = JSON.parse(tables ?? '{}') as Record<string, readonly [storage: string, access: string]>;
+  const states = JSON.parse(tables ?? '{}') as Record<string, readonly [storage: string, definition: string]>;
   return {
-    tables: new Map(Object.entries(states).map(([id, [storage, access]]) => [id, { storage, access }])),
+    tables: new Map(Object.entries(states).map(([id, [storage, definition]]) => [id, { storage, definition }])),
     roles: new Map(Object.entries(JSON.parse(roles ?? '{}') as Record<string, string>)),
   };
 }

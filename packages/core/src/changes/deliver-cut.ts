@@ -3,7 +3,7 @@ import type { ChangeGroup } from './change-group.ts';
 import { formatChangeId, numberAfter } from './change-id.ts';
 import type { Cut } from './cut.ts';
 import { CutKeys } from './cut-keys.ts';
-import { areSame, haveSameAccess, type LookupSubject } from './definitions.ts';
+import { areSame, haveSameDefinition, type LookupSubject } from './definitions.ts';
 import type { UnnumberedChange } from './differences.ts';
 import type { GroupDefinitions } from './group-definitions.ts';
 import {
@@ -120,16 +120,17 @@ function createPair(...input: Parameters<typeof createLookupPair>): LookupPair {
 
 /**
  * Earlier snapshots see no rows of a table that was rewritten, as by a new type of a column, and the log lacks changes of a table that was not
- * published. Truncations have events of their own. Rows that another policy shows or hides have not changed.
+ * published. Truncations have events of their own. Rows that another policy shows or hides have not changed. A table that has replaced the one
+ * of the earlier cut is not part of that cut.
  */
 function isRedefined(
   subject: LookupSubject | null,
   table: TableChanges | undefined,
   { previous, cut }: CutInterval,
 ): boolean {
-  if (subject === null || !previous.definitions.tables.has(subject.table)) return false;
+  if (subject === null) return false;
   const isTruncated = table !== undefined && table.truncated !== null;
-  return !(isTruncated ? haveSameAccess : areSame)(previous.definitions, cut.definitions, subject);
+  return !(isTruncated ? haveSameDefinition : areSame)(previous.definitions, cut.definitions, subject);
 }
 
 function findGap(group: ChangeGroup, changes: CutChanges): ChangeGapReason | null {

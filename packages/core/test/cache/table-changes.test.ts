@@ -8,7 +8,8 @@ const gateway = useGateway(
   create table parted_1 partition of parted for values from (0) to (10);
   create table base (id integer primary key);
   create table heir (primary key (id)) inherits (base);
-  create table other (id integer primary key);
+  create schema shop;
+  create table shop.other (id integer primary key);
   create sequence calls;
   create function count_rows() returns text language sql as
     $$ select (select count(*) from film) || ' ' || (select count(*) from parted) || ' ' || (select count(*) from base) || ' #' || nextval('calls') $$;
@@ -21,8 +22,8 @@ const gateway = useGateway(
     cached until changes of film';
   create function by_length(length int) returns text language sql as $$ select length || '#' || nextval('calls') $$;
   comment on function by_length is 'HTTP GET
-    cached length until changes of other';
-  create publication pgway_changes for table film, parted, base, heir, other with (publish_via_partition_root = true);
+    cached length until changes of shop.other';
+  create publication pgway_changes for table film, parted, base, heir, shop.other with (publish_via_partition_root = true);
   `,
   { changes: { window: 0 } },
 );
@@ -55,6 +56,8 @@ describe('cached until changes of tables', () => {
     ['another partition', 'create table parted_2 partition of parted for values from (10) to (20)', '0 0 0'],
     ['a row of an inheriting table', 'insert into heir values (1)', '0 0 1'],
     ['another type', 'alter table film alter title type varchar(10)', '0 0 1'],
+    ['a new column', `alter table film add column note text default 'x'`, '0 0 1'],
+    ['another name of a column', 'alter table film rename column note to remark', '0 0 1'],
   ])('%s invalidates the response', async (_, sql, counts) => {
     const before = await cachedResponse('/api/count-rows');
     const length = await cachedResponse('/api/by-length?length=1');
@@ -100,7 +103,7 @@ describe('cached until changes of tables', () => {
 
     await gateway.database.query('begin; delete from base; rollback');
     const other = await cachedResponse('/api/by-length?length=1');
-    await gateway.database.query('insert into other values (1)');
+    await gateway.database.query('insert into shop.other values (1)');
 
     // The change of the other table has arrived after the one that was rolled back.
     await expect.poll(() => get('/api/by-length?length=1')).not.toBe(other);
@@ -137,6 +140,29 @@ describe('cached until changes of tables', () => {
     await gateway.database.query('delete from film');
   });
 
+  test('a table that another one replaces is read again by its name', async () => {
+    await gateway.database.query(`
+      create table film_next (id integer primary key, title text);
+      insert into film_next values (1, 'One'), (2, 'Two');
+      alter publication pgway_changes add table film_next`);
+    // Changes of other tests are reported before this one.
+    const first = await cachedResponse('/api/count-rows');
+    await gateway.database.query(`insert into film values (9, 'Nine')`);
+    await expect.poll(() => get('/api/count-rows')).not.toBe(first);
+    const before = await cachedResponse('/api/count-rows');
+    expect(before).toMatch(/^1 0 1 #/);
+    await gateway.database.query(
+      'begin; alter table film rename to film_old; alter table film_next rename to film; commit',
+    );
+
+    await expect.poll(() => get('/api/count-rows')).not.toBe(before);
+    const swapped = await cachedResponse('/api/count-rows');
+    expect(swapped).toMatch(/^2 0 1 #/);
+    await gateway.database.query('delete from film');
+    await expect.poll(() => get('/api/count-rows')).not.toBe(swapped);
+    expect(await cachedResponse('/api/count-rows')).toMatch(/^0 0 1 #/);
+  });
+
   test('while the publication does not have the table, responses are not cached', async () => {
     await cachedResponse('/api/count-rows');
     const before = await get('/api/by-length?length=1');
@@ -167,5 +193,21 @@ describe('cached until changes of tables', () => {
 
     await expect.poll(() => get('/api/count-rows')).not.toBe(before);
     expect(await cachedResponse('/api/count-rows')).toMatch(/^1 0 0 #/);
+  });
+
+  test('while the publication does not have the table of another schema with the same name, responses are not cached', async () => {
+    await gateway.database.query('create schema next; create table next.other (id integer primary key)');
+    await cachedResponse('/api/by-length?length=1');
+    await gateway.database.query('begin; alter schema shop rename to old; alter schema next rename to shop; commit');
+
+    const isCached = async (): Promise<boolean> =>
+      (await get('/api/by-length?length=1')) === (await get('/api/by-length?length=1'));
+    await expect.poll(isCached).toBe(false);
+    await gateway.gateway.refresh();
+    const errors = gateway.gateway.diagnostics.filter(({ severity }) => severity === 'error');
+    expect(errors.map(({ message }) => message)).toEqual([
+      'cached: the publication pgway_changes does not have the table shop.other; run: pgway install changes shop.other. Until then, responses are not cached',
+    ]);
+    expect(await isCached()).toBe(false);
   });
 });

@@ -15,6 +15,10 @@ const names = [
   'recreated',
   'renamed',
   'dropped',
+  'swapped',
+  'swapped_next',
+  'emptied',
+  'emptied_next',
 ];
 
 const gateway = useGateway(
@@ -138,4 +142,21 @@ test('a request for a stream that finds a dropped column runs again with the end
     '5',
     { type: 'urn:pgway:problem:changes-unavailable' },
   ]);
+});
+
+test.each([
+  ['swapped', ''],
+  ['emptied', 'truncate emptied;'],
+])('a stream of %s has the rows of the table that replaces it', async (table, truncation) => {
+  await gateway.database.query(`insert into ${table}_next values (4, 'four', 4, 'note')`);
+  const follower = followChanges(gateway, `/api/${table}/changes?snapshot=true`);
+  onTestFinished(() => follower.close());
+  await expect.poll(() => follower.rows()).toHaveLength(3);
+  await gateway.database.query(
+    `begin; ${truncation} alter table ${table} rename to ${table}_old; alter table ${table}_next rename to ${table}; commit`,
+  );
+  await expect.poll(() => follower.rows()).toHaveLength(4);
+  expect(follower.rows()).toEqual(await rowsOf(table));
+  await gateway.database.query(`delete from ${table} where id < 4; delete from ${table}_old`);
+  await expect.poll(() => follower.rows()).toEqual(['{"id":4,"title":"four","number":4,"note":"note"}']);
 });

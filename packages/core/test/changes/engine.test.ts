@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { useDatabase } from '@pgway/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { ChangeEngine } from '../../src/changes/change-engine.ts';
 import { asLines, column, queryOf, requestOf, startEngine, subscribe } from './engine-support.ts';
 
@@ -298,6 +298,23 @@ describe('gaps', () => {
       await expect.poll(() => asLines(messages)).toEqual(['gap schema-changed', 'reset {"id":1,"title":"Public"}']);
       await database.query(restore);
     });
+  });
+
+  test('a table that another one replaces is a gap, also when it is read again anyway', async () => {
+    await database.query(`
+      create table one (id integer primary key, title text); insert into one values (1, 'One');
+      create table two (id integer primary key, title text); insert into two values (2, 'Two');
+      alter publication pgway_changes add table one, two`);
+    const { engine, steps } = await startWithSteps();
+    const all = { sql: 'select "r"."id", "r"."title" from "one" as "r"', values: [] };
+    const one = queryOf('one', [column('id', 'number'), column('title', 'string')]);
+    const { messages } = await subscribe(engine, requestOf(one, { snapshot: all }));
+    await expect.poll(() => asLines(messages)).toEqual(['rows {"id":1,"title":"One"}']);
+    // After this cut, the table of a new watcher is read again.
+    steps.push(() => database.query('begin; alter table one rename to former; alter table two rename to one; commit'));
+    onTestFinished(engine.watchTables([{ schema: 'public', name: 'one' }], () => undefined));
+
+    await expect.poll(() => asLines(messages).slice(1)).toEqual(['gap schema-changed', 'reset {"id":2,"title":"Two"}']);
   });
 
   test('a lost connection of the reader is a gap, and the stream goes on', async () => {
