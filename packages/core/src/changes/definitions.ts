@@ -89,14 +89,17 @@ export function definitionsSql(serverVersion: number): string {
       from tree cross join lateral (
         select k.* from pg_catalog.pg_class as k where k.oid operator(pg_catalog.=) tree.oid limit 1) as m))
     from pg_catalog.pg_class as c where c.oid operator(pg_catalog.=) any ($1::pg_catalog.oid[])),
-  (select pg_catalog.json_object_agg(r.rolname, pg_catalog.concat(r.oid, r.rolsuper, r.rolbypassrls, r.rolinherit, (
-      with recursive held (oid) as (
-          select r.oid
+  (select pg_catalog.json_object_agg(r.rolname, pg_catalog.concat(r.oid, r.rolsuper, r.rolbypassrls, r.rolinherit, g.grants))
+    from pg_catalog.pg_roles as r left join (
+      with recursive held (root, oid) as (
+          select h.oid, h.oid from pg_catalog.pg_roles as h where h.rolname operator(pg_catalog.=) any ($3::pg_catalog.name[])
         union
-          select a.roleid from held join pg_catalog.pg_auth_members as a on a.member operator(pg_catalog.=) held.oid)
-      select pg_catalog.string_agg(pg_catalog.concat(',', a.member, ':', a.roleid, ':', a.xmin), '' order by a.member, a.roleid, a.xmin::pg_catalog.text)
-      from held join pg_catalog.pg_auth_members as a on a.member operator(pg_catalog.=) held.oid)))
-    from pg_catalog.pg_roles as r where r.rolname operator(pg_catalog.=) any ($3::pg_catalog.name[]))`;
+          select held.root, a.roleid from held join pg_catalog.pg_auth_members as a on a.member operator(pg_catalog.=) held.oid)
+      select held.root, pg_catalog.string_agg(
+          pg_catalog.concat(',', a.member, ':', a.roleid, ':', a.xmin), '' order by a.member, a.roleid, a.xmin::pg_catalog.text) as grants
+      from held join pg_catalog.pg_auth_members as a on a.member operator(pg_catalog.=) held.oid group by held.root
+    ) as g on g.root operator(pg_catalog.=) r.oid
+    where r.rolname operator(pg_catalog.=) any ($3::pg_catalog.name[]))`;
 }
 
 export function parseDefinitions(tables: string | null, roles: string | null): Definitions {
