@@ -21,6 +21,11 @@ const pruneIntervalMs = 60_000;
 /** Messages that are deleted in one transaction. */
 const pruneLimit = 5_000;
 
+/** No row: the table is not installed. */
+const canPrune = `select pg_catalog.has_schema_privilege(n.oid, 'usage') and pg_catalog.has_function_privilege(p.oid, 'execute')
+from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+where n.nspname = 'realtime' and p.proname = 'prune_messages' and pg_catalog.oidvectortypes(p.proargtypes) = 'integer'`;
+
 const columnNames = ['id', 'topic', 'event', 'private', 'payload'] as const;
 
 /** Delivers the messages of `realtime.send`, which the log of the database announces to each server. */
@@ -34,7 +39,6 @@ export class DatabaseMessages {
   /** Whether the last attempt has failed: joins do not wait for the next one. */
   #hasFailed = false;
   #prunedAt = performance.now();
-  #mustPrune = false;
   #lastError = '';
   #isClosed = false;
   /** Messages that were read. */
@@ -59,8 +63,7 @@ export class DatabaseMessages {
   /** Opens again what has ended, and deletes old messages. Called every few seconds. */
   check(): void {
     if (!this.#hub.topics.isEmpty) void this.open();
-    if (!this.#mustPrune || performance.now() - this.#prunedAt < pruneIntervalMs) return;
-    this.#mustPrune = false;
+    if (performance.now() - this.#prunedAt < pruneIntervalMs) return;
     this.#prunedAt = performance.now();
     this.#prune().catch((error: unknown) => this.#report(error));
   }
@@ -142,7 +145,6 @@ join realtime.read_messages($1::uuid[]) as ${rowAlias} on ${rowAlias}."id" opera
     for (const { record } of message.changes) {
       if (record === null) continue;
       this.count++;
-      this.#mustPrune = true;
       const members = readMembers(documentSlice(Buffer.from(record).toString()));
       const read = (name: (typeof columnNames)[number]): unknown => JSON.parse(sliceToJson(members.get(name)!));
       const [name, event, isPrivate] = [read('topic') as string, read('event') as string, read('private') !== false];
@@ -160,12 +162,13 @@ join realtime.read_messages($1::uuid[]) as ${rowAlias} on ${rowAlias}."id" opera
   }
 
   async #prune(): Promise<void> {
+    const [allowed] = await this.#access.database.query(canPrune);
+    if (allowed?.[0] !== 't') return;
     const [row] = await this.#access.database.query('select realtime.prune_messages($1::integer)', [
       String(pruneLimit),
     ]);
     // The others are deleted at the next checks.
     if (Number(row![0]) < pruneLimit) return;
-    this.#mustPrune = true;
     this.#prunedAt = -Infinity;
   }
 

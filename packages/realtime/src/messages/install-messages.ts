@@ -153,6 +153,7 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp as 
   with pruned as (
     delete from realtime.messages where id in (
       select m.id from realtime.messages m where m.inserted_at < now() - interval '1 hour'
+        or m.inserted_at > now() + interval '1 hour'
       order by m.inserted_at limit maximum for update skip locked
     ) returning 1
   ) select count(*) from pruned
