@@ -124,6 +124,24 @@ export class Channel {
     }
   }
 
+  /**
+   * Ends when the token of the subscriptions is refused. With another identity, the check continues unless it is overdue.
+   * @param identify as that of the connection
+   */
+  async checkToken(identify: ChannelConnection['identify'], isOverdue: boolean): Promise<void> {
+    // A join identifies its caller itself, and its reply tells the client.
+    if (this.#waiting !== null) return;
+    const before = this.#token;
+    try {
+      const { identity } = await identify(before);
+      if (isOverdue && before === this.#token && identity.key !== this.#identityKey)
+        this.#end('The credentials have changed');
+    } catch (error) {
+      // The works may have continued with another token.
+      if (before === this.#token && error instanceof Problem && error.status < 500) this.#fail(error);
+    }
+  }
+
   /** Ends, unless the credentials could not be checked now: the next check is the answer. */
   #fail(error: unknown): void {
     const reason = toReason(error, this.#connection.services);

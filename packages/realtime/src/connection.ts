@@ -105,12 +105,31 @@ export class Connection implements ChannelConnection {
     if (!this.#isAlive) return this.#socket.terminate();
     this.#isAlive = false;
     this.#socket.ping();
+    void this.#checkTokens(this.#checkWaits);
     if (this.#checkWaits) return;
     this.#checkWaits = true;
     this.#enqueue(async () => {
       this.#checkWaits = false;
       for (const channel of this.#channels.values()) await channel.check();
     });
+  }
+
+  /**
+   * Checks tokens without the works, which the client can delay by joins that take long.
+   * @param isOverdue whether the works have not come to the check before
+   */
+  async #checkTokens(isOverdue: boolean): Promise<void> {
+    const callers = new Map<string | null, Promise<RealtimeCaller>>();
+    const identify = (token: string | null): Promise<RealtimeCaller> => {
+      const caller = callers.get(token) ?? this.identify(token);
+      callers.set(token, caller);
+      return caller;
+    };
+    try {
+      await Promise.all([...this.#channels.values()].map((channel) => channel.checkToken(identify, isOverdue)));
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /** Asks the client to connect again. Resolves when the connection has ended. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { crudSource, Problem } from '@pgway/core';
 import { useDatabase, useGateway } from '@pgway/testing';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { bearers, bind, openConnection, type OpenConnection } from './connection-support.ts';
 
 const reader = `reader_${randomBytes(4).toString('hex')}`;
@@ -66,6 +67,55 @@ describe('a check of the credentials', () => {
     send('two', 'phx_join', bind('a'));
     await expect.poll(() => messages.at(-1)).toBe('room phx_close {}');
     expect(messages.at(-2)).toBe(refused);
+  });
+});
+
+describe('while a join of the client takes long', () => {
+  async function withLongJoin(): Promise<OpenConnection & { readonly refuse: () => void }> {
+    let [isSlow, isRefused] = [false, false];
+    const [begun, released] = [new AbortController(), new AbortController()];
+    onTestFinished(() => released.abort());
+    const opened = await openConnection(gateway.gateway, 'ada', (services) => ({
+      ...services,
+      identify: (request) => {
+        if (isRefused) throw new Problem('unauthenticated');
+        return services.identify(request);
+      },
+      tables: Object.assign(Object.create(services.tables) as typeof services.tables, {
+        list: async () => {
+          if (isSlow) {
+            begun.abort();
+            await once(released.signal, 'abort');
+          }
+          return services.tables.list();
+        },
+      }),
+    }));
+    await joined(opened, 'room', 'a');
+    isSlow = true;
+    const isWaiting = once(begun.signal, 'abort');
+    opened.send('slow', 'phx_join', bind('b'));
+    await isWaiting;
+    return { ...opened, refuse: () => (isRefused = true) };
+  }
+
+  test('a channel whose token is refused ends', async () => {
+    const { connection, messages, refuse } = await withLongJoin();
+    refuse();
+    connection.check();
+    await expect.poll(() => messages.at(-1)).toBe('room phx_close {}');
+    expect(messages.at(-2)).toContain('Authentication is required');
+  });
+
+  test('a channel whose caller is another one ends at the second check', async () => {
+    const { connection, socket, messages } = await withLongJoin();
+    gone.add('ada');
+    const answered = once(socket, 'pong');
+    connection.check();
+    await answered;
+    connection.check();
+    await expect.poll(() => messages.at(-1)).toBe('room phx_close {}');
+    expect(messages.at(-2)).toContain('The credentials have changed');
   });
 });
 
