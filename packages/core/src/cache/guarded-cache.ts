@@ -68,11 +68,12 @@ export class GuardedCache implements Cache {
     }
   }
 
-  invalidate(routines: readonly string[]): void | Promise<void> {
+  invalidate(routines: readonly string[], scope?: 'process'): void | Promise<void> {
     const repeated = [...this.#obsolete];
     const names = repeated.length === 0 ? routines : [...new Set([...repeated, ...routines])];
     try {
-      const pending = this.#cache.invalidate(names);
+      // Those that are repeated may concern all processes.
+      const pending = this.#cache.invalidate(names, repeated.length === 0 ? scope : undefined);
       if (pending instanceof Promise) {
         return pending.then(
           () => this.#invalidated(repeated),

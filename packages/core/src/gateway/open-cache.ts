@@ -70,7 +70,7 @@ export async function openCache(
           sizeLimit: { rows: maxCacheableRows, bytes: maxCacheableSize },
           inFlight: new Map(),
           counts,
-          isFollowed: (tables) => follower.isCurrent(tables),
+          isFollowed: (routine, tables) => follower.isCurrent(routine, tables),
           versionTimes: connections.replicas === null ? null : new VersionTimes(),
         }
       : null,
@@ -89,8 +89,9 @@ export async function openCache(
     },
     update: async (endpoints) => {
       warnOfProvider(endpoints, options, observe);
-      await invalidator.update(endpoints);
+      // Changes that are reported during the invalidation concern the responses of new endpoints, too.
       if (isEnabled) follower.update(endpoints);
+      await invalidator.update(endpoints);
     },
     counts: () => ({ ...counts, size: store.statistics?.() ?? null }),
     health: () => failure,

@@ -13,7 +13,7 @@ export class TableFollower {
   readonly #cache: Cache;
   readonly #observe: Observer;
   /** The routines of cached endpoints by table, whose keys are those of `tableKey`. */
-  #routines: ReadonlyMap<string, readonly string[]> = new Map();
+  #routines: ReadonlyMap<string, ReadonlySet<string>> = new Map();
   /** The tables as JSON. */
   #watched = '[]';
   #stop: (() => void) | null = null;
@@ -36,7 +36,7 @@ export class TableFollower {
       for (const key of cache?.untilChangesOf?.map(tableKey) ?? [])
         routines.set(key, (routines.get(key) ?? new Set()).add(`${schema}.${name}`));
     }
-    this.#routines = new Map([...routines].map(([key, names]) => [key, [...names]]));
+    this.#routines = routines;
     const watched = JSON.stringify([...routines.keys()].toSorted());
     if (watched === this.#watched) return;
     this.close();
@@ -49,10 +49,16 @@ export class TableFollower {
     this.#stop = this.#changes.open().watchTables(tables, (report) => this.#receive(report));
   }
 
-  /** Whether all responses that changes of these tables concern have been invalidated, but for changes of the last seconds. */
-  isCurrent(tables: readonly string[]): boolean {
+  /**
+   * Whether all responses of the routine that changes of these tables concern have been invalidated, but for changes of the last seconds. An
+   * endpoint is not known before the first `update` with it.
+   */
+  isCurrent(routine: string, tables: readonly string[]): boolean {
     if (Date.now() > this.#expiresAt) return false;
-    return tables.every((key) => !this.#unknown.has(key) && !this.#invalidating.has(key));
+    return tables.every(
+      (key) =>
+        this.#routines.get(key)?.has(routine) === true && !this.#unknown.has(key) && !this.#invalidating.has(key),
+    );
   }
 
   close(): void {
@@ -63,7 +69,7 @@ export class TableFollower {
 
   #receive({ changed, unknown, until }: TableReport): void {
     const keys = changed ?? [...this.#routines.keys()];
-    const routines = [...new Set(keys.flatMap((key) => this.#routines.get(key) ?? []))];
+    const routines = [...new Set(keys.flatMap((key) => [...(this.#routines.get(key) ?? [])]))];
     if (routines.length > 0) this.#invalidate(keys, routines);
     this.#warn(unknown.filter((key) => !this.#unknown.has(key)));
     this.#unknown = new Set(unknown);
@@ -71,7 +77,8 @@ export class TableFollower {
   }
 
   #invalidate(keys: readonly string[], routines: readonly string[]): void {
-    const pending = this.#cache.invalidate(routines);
+    // Each process gets the reports.
+    const pending = this.#cache.invalidate(routines, 'process');
     if (pending === undefined) return;
     for (const key of keys) this.#invalidating.set(key, (this.#invalidating.get(key) ?? 0) + 1);
     void pending.finally(() => {

@@ -349,8 +349,11 @@ export interface Cache {
     response: CachedResponse,
     how: { readonly version: string; readonly expires: number | null },
   ): void | Promise<void>;
-  /** Invalidates the entries of these routines, and pending ones. When it resolves, no instance with this storage returns them. */
-  invalidate(routines: readonly string[]): void | Promise<void>;
+  /**
+   * Invalidates the entries of these routines, and pending ones. When it resolves, no instance with this storage returns them.
+   * @param scope `process`: each process makes this call itself, so that entries in the memory of other ones are left to them
+   */
+  invalidate(routines: readonly string[], scope?: 'process'): void | Promise<void>;
   /** Returns the entries in the memory of this process; absent: the cache is elsewhere. */
   statistics?(): CacheStatistics;
   close(): void | Promise<void>;

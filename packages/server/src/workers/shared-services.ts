@@ -213,8 +213,9 @@ function shareCache(channel: Channel, options: Configuration['gateway']): Cache 
     },
     get: (key) => cache.get(key),
     set: (key, response, how) => cache.set(key, response, how),
-    invalidate: async (routines) => {
+    invalidate: async (routines, scope) => {
       await cache.invalidate(routines);
+      if (scope === 'process') return;
       try {
         await channel.ask(toPrimary.invalidateCache, routines, answerTimeouts.primary);
         reportFailure(null);

@@ -143,6 +143,9 @@ describe('a full channel', () => {
       );
     }
     fill();
+    // Nothing is sent to the other worker, which invalidates its own cache.
+    await caches[0]!.invalidate(['library.books'], 'process');
+    expect([found(), states]).toEqual([[false, true], []]);
     for (let call = 0; call < 3; call++) await caches[0]!.invalidate(['library.books']);
     expect([found(), states]).toEqual([[false, true], ['the channel is full']]);
     await release();

@@ -20,7 +20,11 @@ export function tenantCache(cache: Cache, tenant: string): Cache {
     },
     set: ({ routine, text }, response, how) =>
       cache.set({ routine: prefixed(tenant, routine), text: prefixed(tenant, text) }, response, how),
-    invalidate: (names) => cache.invalidate(names.map((name) => prefixed(tenant, name))),
+    invalidate: (names, scope) =>
+      cache.invalidate(
+        names.map((name) => prefixed(tenant, name)),
+        scope,
+      ),
     close: () => cache.invalidate([...routines].map((name) => prefixed(tenant, name))),
   };
 }

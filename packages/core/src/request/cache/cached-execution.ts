@@ -18,8 +18,11 @@ export interface ResponseCache {
   /** By version and cache key. */
   readonly inFlight: Map<string, SingleFlight>;
   readonly counts: CacheCounts;
-  /** Whether changes of these tables, which `tableKey` names, have invalidated all responses that they concern. */
-  readonly isFollowed: (tables: readonly string[]) => boolean;
+  /**
+   * Whether changes of these tables, which `tableKey` names, have invalidated all responses of the routine, `schema.name`, that they
+   * concern.
+   */
+  readonly isFollowed: (routine: string, tables: readonly string[]) => boolean;
   /** Null: there are no read replicas, whose responses could be older than an invalidation. */
   readonly versionTimes: VersionTimes | null;
 }
@@ -62,7 +65,7 @@ export function executeCached(
   const { responseCache } = context;
   const { cachePolicy, queryBuilder } = input.call.candidate;
   if (cachePolicy === null || responseCache === null || !input.call.mayCache) return execute(context, input);
-  if (cachePolicy.tables.length > 0 && !responseCache.isFollowed(cachePolicy.tables))
+  if (cachePolicy.tables.length > 0 && !responseCache.isFollowed(cachePolicy.routine, cachePolicy.tables))
     return executeMiss(responseCache.counts, context, input);
   const key = createCacheKey(cachePolicy, input.call, {
     scope: responseCache.scope,
