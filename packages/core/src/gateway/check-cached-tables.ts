@@ -6,8 +6,8 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Database } from '../postgres/port.ts';
 
 /**
- * Returns a diagnostic for each endpoint whose responses are cached until changes of tables, if the log does not have all of these changes. The
- * endpoint works without its cache until then.
+ * Returns a diagnostic for each endpoint whose responses are cached until changes of tables, if the log does not have all of these changes, or
+ * PostgreSQL refuses some. The endpoint works, without its cache as long as the log lacks changes.
  */
 export async function checkCachedTables(
   database: Database,
@@ -27,11 +27,14 @@ export async function checkCachedTables(
         code: 'cached-changes',
         routine: id,
         line: null,
-        message: `cached: ${fault}. Until then, responses are not cached`,
+        message: `cached: ${fault}`,
       });
   }
   return diagnostics;
 }
+
+/** With these obstacles, PostgreSQL refuses UPDATE and DELETE: the log has all changes that there are. */
+const refusalCodes: ReadonlySet<string> = new Set(['no-identity', 'columns']);
 
 async function findFaults(database: Database, tables: readonly TableName[]): Promise<readonly string[]> {
   try {
@@ -39,7 +42,9 @@ async function findFaults(database: Database, tables: readonly TableName[]): Pro
     // Rows of inheriting tables are rows of the table.
     const heirs = own.tables.flatMap((table) => table.heirs ?? []);
     const facts = heirs.length === 0 ? own : await readLogFacts(database, [...tables, ...heirs]);
-    return findTableObstacles(facts).map(({ message }) => message);
+    return findTableObstacles(facts).map(({ code, message }) =>
+      refusalCodes.has(code) ? message : `${message}. Until then, responses are not cached`,
+    );
   } catch (error) {
     return [`the tables could not be checked: ${(error as Error).message}; refresh the gateway`];
   }

@@ -1,5 +1,6 @@
-import { holdLock, useGateway } from '@pgway/testing';
-import { describe, expect, test } from 'vitest';
+import { type Cache, memoryCache } from '@pgway/core';
+import { holdLock, startGateway, useGateway } from '@pgway/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 const gateway = useGateway(
   `
@@ -28,16 +29,20 @@ const gateway = useGateway(
   { changes: { window: 0 } },
 );
 
-async function get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
-  const response = await fetch(gateway.url + path, { headers });
+async function get(
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  url: string = gateway.url,
+): Promise<string> {
+  const response = await fetch(url + path, { headers });
   return response.status === 200 ? response.text() : String(response.status);
 }
 
 /** Waits until responses come from the cache. Returns the cached one. */
-async function cachedResponse(path: string): Promise<string> {
+async function cachedResponse(path: string, url?: string): Promise<string> {
   let last = '';
   const isCached = async (): Promise<boolean> => {
-    const [first, second] = [await get(path), await get(path)];
+    const [first, second] = [await get(path, {}, url), await get(path, {}, url)];
     last = second;
     return first === second;
   };
@@ -75,13 +80,17 @@ describe('cached until changes of tables', () => {
       create view seen as select 1 as id;
       create table ancestor (id integer primary key);
       create table descendant () inherits (ancestor);
-      alter publication pgway_changes add table only ancestor;
+      create table keyless (id integer);
+      alter publication pgway_changes add table only ancestor, keyless;
       create function faulty() returns text language sql as $$ select '#' || nextval('calls') $$;
       comment on function faulty() is 'HTTP GET
         cached until changes of fast, seen, missing';
       create function unpublished() returns text language sql as $$ select '#' || nextval('calls') $$;
       comment on function unpublished() is 'HTTP GET
-        cached until changes of ancestor';`);
+        cached until changes of ancestor';
+      create function refusing() returns text language sql as $$ select '#' || nextval('calls') $$;
+      comment on function refusing() is 'HTTP GET
+        cached until changes of keyless';`);
     await gateway.gateway.refresh();
 
     const errors = gateway.gateway.diagnostics.filter(({ severity }) => severity === 'error');
@@ -89,12 +98,18 @@ describe('cached until changes of tables', () => {
       'public.faulty() cached: public.fast is unlogged, so that PostgreSQL does not log its changes; run: alter table public.fast set logged. Until then, responses are not cached',
       'public.faulty() cached: public.seen is a view, whose changes PostgreSQL does not log; name the table that has the rows; then run: pgway install changes. Until then, responses are not cached',
       'public.faulty() cached: there is no table public.missing; then run: pgway install changes. Until then, responses are not cached',
+      'public.refusing() cached: public.keyless has no replica identity; once it is published, PostgreSQL refuses every UPDATE and DELETE of it (55000); run: alter table public.keyless add primary key (<columns>)',
       'public.unpublished() cached: the publication pgway_changes does not have the table public.descendant; run: pgway install changes public.descendant. Until then, responses are not cached',
     ]);
     await cachedResponse('/api/by-length?length=1');
     expect(await get('/api/faulty')).not.toBe(await get('/api/faulty'));
     expect(await get('/api/unpublished')).not.toBe(await get('/api/unpublished'));
-    await gateway.database.query('drop function faulty; drop function unpublished; drop table ancestor cascade');
+    const refusing = await cachedResponse('/api/refusing');
+    await gateway.database.query('insert into keyless values (1)');
+    await expect.poll(() => get('/api/refusing')).not.toBe(refusing);
+    await gateway.database.query(
+      'drop function faulty; drop function unpublished; drop function refusing; drop table ancestor cascade; drop table keyless',
+    );
     await gateway.gateway.refresh();
   });
 
@@ -161,6 +176,48 @@ describe('cached until changes of tables', () => {
     await gateway.database.query('delete from film');
     await expect.poll(() => get('/api/count-rows')).not.toBe(swapped);
     expect(await cachedResponse('/api/count-rows')).toMatch(/^0 0 1 #/);
+  });
+
+  test('a change during a refresh invalidates the response of an endpoint that the refresh adds', async () => {
+    const memory = memoryCache({ maxEntries: 100, maxSize: 1_000_000, pruneInterval: 60_000 });
+    const invalidations: unknown[] = [];
+    let held: Promise<void> | null = null;
+    const cache: Cache = {
+      get: (key) => memory.get(key),
+      set: (key, response, how) => memory.set(key, response, how),
+      invalidate: async (routines, scope) => {
+        await memory.invalidate(routines);
+        invalidations.push([routines, scope]);
+        if (scope === undefined) await held;
+      },
+      close: () => memory.close(),
+    };
+    const added = (name: string): string => `
+      create function ${name}() returns text language sql as $$ select (select count(*) from film) || ' #' || nextval('calls') $$;
+      comment on function ${name}() is 'HTTP GET
+        cached until changes of film';`;
+    const own = await startGateway(
+      `create table film (id integer primary key); create sequence calls; create publication pgway_changes for table film;
+      ${added('known')}`,
+      { changes: { window: 0 }, defaultRoutineCache: cache },
+    );
+    onTestFinished(() => own.close());
+    await cachedResponse('/api/known', own.url);
+    await own.database.query(added('new'));
+    let release = (): void => undefined;
+    held = new Promise((resolve) => (release = resolve));
+    const refreshed = own.gateway.refresh();
+    await expect.poll(() => get('/api/new', {}, own.url)).not.toBe('404');
+    expect(await cachedResponse('/api/new', own.url)).toMatch(/^0 #/);
+    const known = await cachedResponse('/api/known', own.url);
+
+    await own.database.query('insert into film values (1)');
+    await expect.poll(() => get('/api/known', {}, own.url)).not.toBe(known);
+    release();
+    await refreshed;
+    expect(await cachedResponse('/api/new', own.url)).toMatch(/^1 #/);
+    // Workers get the reports of changes themselves.
+    expect(invalidations).toContainEqual([['public.known', 'public.new'], 'process']);
   });
 
   test('while the publication does not have the table, responses are not cached', async () => {
