@@ -1,8 +1,11 @@
 /** Raw bytes to two servers, of which one has the fast path: the same responses, in the same order. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
+import { EventEmitter, once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { holdLock, useDatabase } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
+import type { ByteSink, GatewayResponse } from '@pgway/core';
+import { FastConnection, type FastPathServices } from '../../../src/http/fast-path/fast-connection.ts';
 import { WaitingBytes } from '../../../src/http/fast-path/waiting-bytes.ts';
 import { folderWith } from '../../support/folder.ts';
 import { exchange, openRaw } from '../../support/raw-client.ts';
@@ -188,4 +191,130 @@ test('bytes that arrive one by one are moved to other memory a few times, and by
   expect(all).toEqual(Buffer.from(Array.from({ length: 20_000 }, (_, index) => index % 251)));
   waiting.skip(waiting.length);
   expect(waiting.all()).toHaveLength(0);
+});
+
+/** Serves connections with answers of the test, and returns the port. */
+async function serveAnswers(services: Pick<FastPathServices, 'answer'> & Partial<FastPathServices>): Promise<number> {
+  const others: Omit<FastPathServices, 'answer'> = {
+    limits: { maxHeaderSize: 1000, maxHeadersCount: 10, maxBodyBytes: 1000 },
+    keepAliveSeconds: 5,
+    accepts: () => true,
+    begin: () => true,
+    onError: () => undefined,
+    isStopping: () => false,
+    timeOut: () => undefined,
+    handOver: (socket) => socket.destroy(),
+    closed: () => undefined,
+  };
+  const server = createServer((socket) => void new FastConnection(socket, { ...others, ...services }));
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+interface TestStream {
+  readonly headers?: readonly string[];
+  readonly cancel?: () => void;
+}
+
+function streamTo(
+  pipe: (sink: ByteSink) => void,
+  { headers = [], cancel = () => undefined }: TestStream = {},
+): GatewayResponse {
+  return { kind: 'stream', status: 200, headers, body: { pipe, resume: () => undefined, cancel } };
+}
+
+const text = (body: string): GatewayResponse => ({ kind: 'whole', status: 200, headers: [], body });
+
+test('a stream without a length is chunked, whatever the values of its headers are', async () => {
+  const answer = (): Promise<GatewayResponse> =>
+    Promise.resolve(streamTo((sink) => sink.end(Buffer.from('all')), { headers: ['x-tag', 'content-length'] }));
+  const response = await exchange(get('/a'), { port: await serveAnswers({ answer }) });
+
+  expect(response).toMatch(
+    /^x-tag: content-length\r\n[^]*^transfer-encoding: chunked\r\n[^]*\r\n\r\n3\r\nall\r\n0\r\n\r\n$/m,
+  );
+});
+
+test('a disconnect is told to a listener that is added after it', async () => {
+  const events = new EventEmitter();
+  const told = once(events, 'told');
+  const port = await serveAnswers({
+    answer: async (request) => {
+      await once(request.raw.socket, 'close');
+      request.onDisconnect(() => events.emit('told', 'once'));
+      return text('');
+    },
+  });
+  const client = openRaw({ port });
+  client.socket.write(get('/a', host), () => client.socket.resetAndDestroy());
+
+  expect(await told).toEqual(['once']);
+});
+
+test('a stream that fails after its end does not close the connection of the next request', async () => {
+  const sinks: ByteSink[] = [];
+  const port = await serveAnswers({
+    answer: async ({ path }) => {
+      if (path === '/second') {
+        sinks[0]!.fail(new Error('the client reads too slowly'));
+        // The connection would close before the response.
+        await new Promise((resolve) => setImmediate(resolve));
+        return text('second');
+      }
+      return streamTo((sink) => {
+        sinks.push(sink);
+        sink.end(Buffer.from('first'));
+      });
+    },
+  });
+  const client = openRaw({ port });
+  client.socket.write(get('/first', host) + get('/second'));
+
+  expect(await client.closed).toMatch(/first[^]*second$/);
+});
+
+test('exceptions fail one connection, and are reported with its request', async () => {
+  const reports: unknown[] = [];
+  const throws = (message: string): never => {
+    throw new Error(message);
+  };
+  const onError: FastPathServices['onError'] = (error, { method, url }) =>
+    void reports.push([(error as Error).message, method, url]);
+  const cancelled: string[] = [];
+  const port = await serveAnswers({
+    onError,
+    accepts: ({ target }) => target !== '/accepts' || throws('accepts'),
+    begin: ({ path }) => path !== '/begin' || throws('begin'),
+    answer: async ({ path }) => {
+      if (path === '/answer') throws('answer');
+      if (path === '/stream') return streamTo(() => throws('stream'), { cancel: () => void cancelled.push('stream') });
+      // A defect of the gateway.
+      if (path === '/send') return { kind: 'whole', status: 200, headers: null as unknown as [], body: '' };
+      return text('good');
+    },
+  });
+  const received: Record<string, string | undefined> = {};
+  for (const path of ['/accepts', '/begin', '/answer', '/send', '/stream', '/good']) {
+    const response = await exchange(get(path), { port });
+    received[path] = /^HTTP\/1\.1 \d+/.exec(response)?.[0];
+  }
+
+  expect(received).toEqual({
+    '/accepts': undefined,
+    '/begin': undefined,
+    '/answer': 'HTTP/1.1 500',
+    '/send': 'HTTP/1.1 500',
+    // The head was sent: without its last chunk, the response is incomplete.
+    '/stream': 'HTTP/1.1 200',
+    '/good': 'HTTP/1.1 200',
+  });
+  expect(reports).toEqual([
+    ['accepts', 'GET', '/accepts'],
+    ['begin', 'GET', '/begin'],
+    ['answer', 'GET', '/answer'],
+    [expect.stringContaining('iterable'), 'GET', '/send'],
+    ['stream', 'GET', '/stream'],
+  ]);
+  expect(cancelled).toEqual(['stream']);
 });
