@@ -67,7 +67,7 @@ export function realtime(gateway: Gateway, options: RealtimeOptions = {}): Realt
 
 export function createServices(access: RealtimeAccess, allowsPublicChannels: boolean): Services {
   const tables = new PublishedTables(access.database);
-  const hub = new MessageHub(access.broadcast);
+  const hub = new MessageHub(access.broadcast, access.report);
   const databaseMessages = new DatabaseMessages(access, tables, hub);
   const policies = new Policies(access.database);
   const counts = { refusals: 0, slowClients: 0 };

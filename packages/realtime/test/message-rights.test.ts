@@ -164,7 +164,11 @@ test('policies are asked once for joins of one caller and topic that wait, and w
 test('messages of the database are deleted after an hour', async () => {
   const { database } = gateway;
   const access = realtimeAccess(gateway.gateway)!;
-  const messages = new DatabaseMessages(access, new PublishedTables(access.database), new MessageHub(null));
+  const messages = new DatabaseMessages(
+    access,
+    new PublishedTables(access.database),
+    new MessageHub(null, () => undefined),
+  );
   onTestFinished(() => messages.close());
   await messages.open();
   await database.query(`insert into realtime.messages (topic, event, payload, inserted_at)
@@ -182,7 +186,11 @@ test('messages of the database are deleted after an hour', async () => {
 test('messages are deleted although no channel was joined, also those that no channel receives', async () => {
   const { database } = gateway;
   const access = realtimeAccess(gateway.gateway)!;
-  const messages = new DatabaseMessages(access, new PublishedTables(access.database), new MessageHub(null));
+  const messages = new DatabaseMessages(
+    access,
+    new PublishedTables(access.database),
+    new MessageHub(null, () => undefined),
+  );
   onTestFinished(() => messages.close());
   await database.query(`insert into realtime.messages (topic, extension, event, inserted_at) values
     ('1', 'other', null, now() - interval '61 minutes'), ('2', 'broadcast', null, now() + interval '61 minutes'),

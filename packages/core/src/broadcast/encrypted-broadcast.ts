@@ -133,7 +133,7 @@ class EncryptedBroadcast implements Broadcast {
   }
 }
 
-/** Runs asynchronous tasks one by one. */
+/** Runs asynchronous tasks one by one, also those after one that fails: listeners report their errors themselves. */
 class TaskQueue {
   #last: Promise<void> = Promise.resolve();
   #length = 0;
@@ -142,9 +142,12 @@ class TaskQueue {
   add(task: () => Promise<void>): boolean {
     if (this.#length >= maxQueueLength) return false;
     this.#length++;
-    this.#last = this.#last.then(task).finally(() => {
-      this.#length--;
-    });
+    this.#last = this.#last
+      .then(task)
+      .catch(() => undefined)
+      .finally(() => {
+        this.#length--;
+      });
     return true;
   }
 

@@ -2,7 +2,9 @@ import { useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Broadcast } from '../../src/ports/ports.ts';
 import { MessageChunker, type ReceivedMessage } from '../../src/broadcast/message-chunker.ts';
-import { localBroadcast } from '../../src/broadcast/topic-listeners.ts';
+import { encryptedBroadcast } from '../../src/broadcast/encrypted-broadcast.ts';
+import { localBroadcast, TopicListeners } from '../../src/broadcast/topic-listeners.ts';
+import type { TokenEncryption } from '../../src/auth-schemes/keys/key-ring.ts';
 import { postgresBroadcast } from '../../src/broadcast/postgres-broadcast.ts';
 import { describeBroadcast } from '../contracts/broadcast.ts';
 import { open, startProxy } from '../database/support.ts';
@@ -32,6 +34,33 @@ test('the local broadcast carries nothing', async () => {
   localBroadcast.subscribe('news', () => expect.unreachable())();
   expect(localBroadcast.health()).toBe(null);
   await localBroadcast.close();
+});
+
+test('a listener that fails gets the next encrypted message', async () => {
+  const listeners = new TopicListeners();
+  const transport: Broadcast = {
+    ...localBroadcast,
+    publish: (topic, payload) => listeners.notify({ kind: 'message', topic, payload }),
+    subscribe: (topic, listener) => listeners.subscribe(topic, listener),
+  };
+  const encryption: TokenEncryption = {
+    encrypt: (_, payload) => Promise.resolve(JSON.stringify(payload)),
+    decrypt: (_, token) => Promise.resolve(JSON.parse(token) as object),
+  };
+  const broadcast = encryptedBroadcast(transport, { encryption, onRejected: () => expect.unreachable() });
+  const received: unknown[] = [];
+  broadcast.subscribe('news', (event) => {
+    received.push(event);
+    if (received.length === 1) throw new Error('the listener fails');
+  });
+  broadcast.publish('news', 'a');
+  broadcast.publish('news', 'b');
+  await expect
+    .poll(() => received)
+    .toEqual([
+      { kind: 'message', payload: 'a' },
+      { kind: 'message', payload: 'b' },
+    ]);
 });
 
 describe('message chunks', () => {

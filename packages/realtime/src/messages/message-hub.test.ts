@@ -1,9 +1,11 @@
+import type { Broadcast } from '@pgway/core';
+import { TopicListeners } from '@pgway/core/internal';
 import { expect, test } from 'vitest';
 import { callerKey } from '../caller-key.ts';
 import { MessageHub } from './message-hub.ts';
 
 test('the clients that are present in a topic are limited, and each can change what it says', () => {
-  const hub = new MessageHub(null);
+  const hub = new MessageHub(null, () => undefined);
   const topic = { name: 'room', isPrivate: false };
   const presence = (index: number) => ({ ref: `${index}`, key: 'x', meta: `{"phx_ref":"${index}"}` });
   for (let index = 0; index < 1_000; index++) hub.track(topic, presence(index), null, `${index % 10}`);
@@ -17,7 +19,7 @@ test('the clients that are present in a topic are limited, and each can change w
 });
 
 test('the presences of a topic are written once until they change', () => {
-  const hub = new MessageHub(null);
+  const hub = new MessageHub(null, () => undefined);
   const topic = { name: 'room', isPrivate: false };
   hub.track(topic, { ref: '1', key: 'ada', meta: '{"n":1}' }, null, 'x');
   const state = hub.presenceState(topic);
@@ -32,7 +34,7 @@ test('the presences of a topic are written once until they change', () => {
 });
 
 test('the presences of a caller in a topic are limited', () => {
-  const hub = new MessageHub(null);
+  const hub = new MessageHub(null, () => undefined);
   const topic = { name: 'room', isPrivate: false };
   const presence = (index: number) => ({ ref: `${index}`, key: 'x', meta: '{}' });
   for (let index = 0; index < 100; index++) hub.track(topic, presence(index), null, 'ada');
@@ -56,4 +58,49 @@ test('limits count callers by identity and network', () => {
   expect(key('key', '2001:db8::1')).toBe(key('key', '2001:db8:0:0:ffff::2'));
   const others = [key('key', '2001:db8::1'), key('key', '2001:db8:0:1::1'), key('key', '192.0.2.1'), key('key')];
   expect(new Set([...others, key('ada', '192.0.2.1')]).size).toBe(5);
+});
+
+const presenceMessage = { kind: 'presence', process: 'p', number: 1, topic: 'public room', joins: [], leaves: [] };
+const stateMessage = { kind: 'state', process: 'p', number: 1, presences: [], isFirst: true, isLast: true };
+const broadcastMessage = { kind: 'broadcast', topic: { name: 'room', isPrivate: false }, event: 'x', payload: '{}' };
+
+test.each([
+  'x',
+  null,
+  [],
+  { kind: 'broadcast' },
+  broadcastMessage,
+  { ...broadcastMessage, isBinary: false, topic: null },
+  { ...broadcastMessage, isBinary: true, payload: 1 },
+  { kind: 'presence' },
+  { ...presenceMessage, joins: null },
+  { ...presenceMessage, joins: [null] },
+  { ...presenceMessage, joins: [{ ref: 'r', key: 'k' }] },
+  { ...presenceMessage, leaves: 1 },
+  { ...presenceMessage, number: '1' },
+  { kind: 'state' },
+  { ...stateMessage, presences: [null] },
+  { ...stateMessage, presences: [['public room', [{ ref: 1 }]]] },
+  { ...stateMessage, presences: [['public room']] },
+  { kind: 'alive', process: 'p' },
+  { kind: 'end' },
+  { kind: 'ask', process: 1 },
+])('the message %j of another process changes nothing', (message) => {
+  const errors: unknown[] = [];
+  const listeners = new TopicListeners();
+  const broadcast: Broadcast = {
+    publish: () => undefined,
+    subscribe: (topic, listener) => listeners.subscribe(topic, listener),
+    health: () => null,
+    close: () => Promise.resolve(),
+  };
+  const hub = new MessageHub(broadcast, (error) => errors.push(error));
+  const tell = (value: unknown): void =>
+    listeners.notify({ kind: 'message', topic: 'realtime', payload: JSON.stringify(value) });
+  tell(message);
+  expect(errors).toEqual([]);
+  expect(hub.presences).toBe(0);
+  tell({ ...presenceMessage, joins: [{ ref: 'r', key: 'k', meta: '{}' }] });
+  expect(hub.presences).toBe(1);
+  hub.close();
 });

@@ -32,8 +32,11 @@ export class MessageHub {
   /** Messages of clients that were sent on. */
   messages = 0;
 
-  /** @param broadcast null: there are no other processes */
-  constructor(broadcast: Broadcast | null) {
+  /**
+   * @param broadcast null: there are no other processes
+   * @param report logs an unexpected error
+   */
+  constructor(broadcast: Broadcast | null, report: (error: unknown) => void) {
     this.#broadcast = broadcast;
     this.#updates = new PresenceUpdates((key, payload) => {
       const frame = textFrame(nameOf(key), 'presence_diff', payload);
@@ -45,8 +48,13 @@ export class MessageHub {
     });
     this.#unsubscribe =
       broadcast?.subscribe(peerTopic, (event) => {
-        if (event.kind === 'gap') this.#peers.gap();
-        else this.#receive(event.payload);
+        // The next messages arrive even though one fails.
+        try {
+          if (event.kind === 'gap') this.#peers.gap();
+          else this.#receive(event.payload);
+        } catch (error) {
+          report(error);
+        }
       }) ?? (() => undefined);
     this.#peers = new PresencePeers(this.#directory, (message) => this.#tell(message));
     this.#timer = setInterval(() => this.#peers.check(), aliveIntervalMs);
