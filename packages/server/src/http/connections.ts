@@ -69,10 +69,13 @@ export class Connections {
     }
   }
 
-  /** Closes connections without a request. Node's `closeIdleConnections` cuts off responses that have been written but not sent. */
-  closeIdle(): void {
+  /**
+   * Closes connections without a request. Node's `closeIdleConnections` cuts off responses that have been written but not sent.
+   * @param isReceiving whether a request has arrived in part that was not admitted
+   */
+  closeIdle(isReceiving: (socket: Socket) => boolean = () => false): void {
     for (const [socket, { requests, handshakeBytes }] of this.#connections) {
-      const isWaiting = requests > 0 || socket.bytesRead === handshakeBytes;
+      const isWaiting = (requests > 0 || socket.bytesRead === handshakeBytes) && !isReceiving(socket);
       if (isWaiting && this.responses(socket).length === 0 && socket.writableLength === 0) socket.destroy();
     }
   }

@@ -85,7 +85,7 @@ export async function listen(
   serveRequests(server, serve);
   acceptUpgrades(server, upgrade, checkHost);
   server.maxHeadersCount = maxHeadersCount + 1;
-  server.closeIdleConnections = () => connections.closeIdle();
+  server.closeIdleConnections = () => connections.closeIdle((socket) => fast?.isReceiving(socket) === true);
   answerClientErrors(server, (socket) => connections.responses(socket));
   const http2 = tls?.http2 === true ? createHttp2Connections(limits, serve) : null;
   if (http2 !== null) dispatchHttp2(server, (socket) => http2.open(socket, admission.isBusy(socket)));

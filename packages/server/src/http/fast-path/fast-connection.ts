@@ -26,7 +26,7 @@ export interface FastPathServices {
   readonly timeOut: (socket: Socket) => void;
   /** Gives the connection to `node:http`, whose first bytes are these. */
   readonly handOver: (socket: Socket, bytes: Buffer) => void;
-  readonly closed: (connection: FastConnection) => void;
+  readonly closed: (socket: Socket) => void;
 }
 
 /** A connection whose requests are served one after the other, until the first one that is left to `node:http`. */
@@ -47,6 +47,11 @@ export class FastConnection {
     socket.on('drain', this.#onDrain).on('error', this.#onError);
   }
 
+  /** Whether the body of a request has arrived in part. */
+  get isReceiving(): boolean {
+    return this.#response === null && this.#waiting.length > 0;
+  }
+
   destroy(): void {
     this.#socket.destroy();
   }
@@ -54,7 +59,7 @@ export class FastConnection {
   /** Gives a request whose body is slow to `node:http`, and closes a connection that is idle for too long. */
   check(now: number, headersTimeoutMs: number, keepAliveTimeoutMs: number): void {
     if (this.#response !== null) return;
-    if (this.#waiting.length > 0) this.#handOver();
+    if (this.isReceiving) this.#handOver();
     else if (this.#requests > 0 && now - this.#idleSince >= keepAliveTimeoutMs) this.destroy();
     else if (this.#requests === 0 && now - this.#idleSince >= headersTimeoutMs) {
       this.#release();
@@ -148,7 +153,7 @@ export class FastConnection {
     // The next owner adds its listener before the next turn of the event loop.
     socket.on('error', this.#onError);
     this.#read();
-    this.#services.closed(this);
+    this.#services.closed(this.#socket);
   }
 
   /** A client that ends its side does not wait for responses, as for `node:http`. */
@@ -157,7 +162,7 @@ export class FastConnection {
   };
 
   readonly #onClose = (): void => {
-    this.#services.closed(this);
+    this.#services.closed(this.#socket);
     this.#response?.abort();
   };
 

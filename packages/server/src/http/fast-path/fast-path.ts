@@ -44,6 +44,8 @@ export interface FastPathContext {
 }
 
 export interface FastPath {
+  /** Whether the body of a request has arrived in part: at the latest the next check leaves the request to `node:http`. */
+  isReceiving(socket: Socket): boolean;
   /** Closes all connections of the fast path at once. */
   destroy(): void;
 }
@@ -61,7 +63,7 @@ export function openFastPath(
   if (target === null || target === undefined) return null;
   const { limits } = context.configuration;
   const { isAllowedHost } = context;
-  const connections = new Set<FastConnection>();
+  const connections = new Map<Socket, FastConnection>();
   const isEndpoint = endpointTest(target);
   const services: FastPathServices = {
     limits: { maxHeaderSize: limits.maxHeaderSize, maxHeadersCount, maxBodyBytes: maxWaitingBytes },
@@ -88,21 +90,22 @@ export function openFastPath(
       socket.unshift(bytes);
       passOn(socket);
     },
-    closed: (connection) => connections.delete(connection),
+    closed: (socket) => connections.delete(socket),
   };
   const passOn = interceptConnections<Socket>(server, event, (socket) => {
-    connections.add(new FastConnection(socket, services));
+    connections.set(socket, new FastConnection(socket, services));
     return true;
   });
   const timer = setInterval(() => {
     const now = performance.now();
-    for (const connection of connections) {
+    for (const connection of connections.values()) {
       connection.check(now, limits.headersTimeout * 1000, limits.keepAliveTimeout * 1000);
     }
   }, checkIntervalMs);
   timer.unref();
   server.once('close', () => clearInterval(timer));
   return {
+    isReceiving: (socket) => connections.get(socket)?.isReceiving === true,
     destroy: () => connections.forEach((connection) => connection.destroy()),
   };
 }

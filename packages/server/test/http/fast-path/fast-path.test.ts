@@ -174,6 +174,26 @@ test('pipelined requests are read as they are answered', async () => {
   expect((await client.closed).match(/HTTP\/1\.1 200 OK/g)).toHaveLength(500);
 });
 
+test('a request whose body has arrived in part when the server stops is answered', async () => {
+  const fast = await serve(true);
+  const sockets = serverSockets();
+  const client = openRaw({ port: fast.port });
+  client.socket.write(get('/api/hello', host));
+  await expect.poll(client.text).toContain('hello you');
+  const bytes = post('/api/save', '{"text":"half"}', host);
+  const before = sockets[0]!.bytesRead;
+  client.socket.write(bytes.slice(0, -5));
+  await expect.poll(() => sockets[0]!.bytesRead).toBe(before + bytes.length - 5);
+  const stopped = fast.stop();
+  // The server closes idle connections at once, and every 50 ms.
+  const other = openRaw({ port: fast.port });
+  await other.closed;
+  client.socket.write(bytes.slice(-5));
+
+  expect(await client.closed).toMatch(/connection: close[^]*\r\n\r\nhalf$/i);
+  expect(await stopped).toBe(0);
+});
+
 test('bytes that arrive one by one are moved to other memory a few times, and bytes that were read do not change', () => {
   const waiting = new WaitingBytes();
   const memories = new Set<ArrayBufferLike>();
