@@ -125,12 +125,13 @@ export class Channel {
   }
 
   /**
-   * Ends when the token of the subscriptions is refused. With another identity, the check continues unless it is overdue.
+   * Ends when the token of the subscriptions is refused, and takes permissions away that are too old. With another identity, the check continues unless it is overdue.
    * @param identify as that of the connection
    */
   async checkToken(identify: ChannelConnection['identify'], isOverdue: boolean): Promise<void> {
     // A join identifies its caller itself, and its reply tells the client.
     if (this.#waiting !== null) return;
+    this.messages.expire();
     const before = this.#token;
     try {
       const { identity } = await identify(before);

@@ -120,7 +120,7 @@ export class ChannelMessages implements Member {
     if (!couldReceive && this.receivesPresence) this.#sendPresences();
   }
 
-  /** Takes the permissions away if they are so old that the policies should have been asked twice since. Called when they cannot be asked. */
+  /** Takes the permissions away if they are so old that the policies should have been asked twice since: they cannot be asked. */
   expire(): void {
     if (!this.#topic.isPrivate || performance.now() - this.#askedAt < 2 * policyIntervalMs) return;
     this.#permissions = none;
