@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ByteSink, GatewayResponse } from '@pgway/core';
 import { FastConnection, type FastPathServices } from '../../../src/http/fast-path/fast-connection.ts';
 import { WaitingBytes } from '../../../src/http/fast-path/waiting-bytes.ts';
+import { createCertificate, type PemCertificate } from '../../support/certificates.ts';
 import { folderWith } from '../../support/folder.ts';
 import { exchange, openRaw } from '../../support/raw-client.ts';
 import { type RunningServer, runServer } from '../../support/run-server.ts';
@@ -29,10 +30,16 @@ const database = useDatabase(`
   comment on function tag is 'HTTP POST';
 `);
 
-async function serve(fastPath: boolean, limits = {}): Promise<RunningServer> {
+async function serve(
+  fastPath: boolean,
+  { limits = {}, tls }: { readonly limits?: object; readonly tls?: PemCertificate } = {},
+): Promise<RunningServer> {
   const { connectionString } = database;
   const configuration = { port: 0, connectionString, log: { format: 'json' }, fastPath, metrics: { path: '/metrics' } };
-  return runServer(await folderWith({ 'pgway.json': { ...configuration, limits } }));
+  if (tls === undefined) return runServer(await folderWith({ 'pgway.json': { ...configuration, limits } }));
+  const files = { 'server.crt': tls.certificate, 'server.key': tls.key };
+  const names = { certificate: 'server.crt', key: 'server.key' };
+  return runServer(await folderWith({ 'pgway.json': { ...configuration, limits, tls: names }, ...files }));
 }
 
 /** Leaves out what differs between requests, and the order of headers. */
@@ -105,6 +112,22 @@ test('the same responses with and without the fast path, in the same order', asy
   expect(received).toEqual(expected);
 });
 
+test('with TLS: calls, bodies and long responses, and then a request for node:http', async () => {
+  const tls = await createCertificate();
+  const fast = await serve(true, { tls });
+  const bytes = [
+    get('/api/hello', host),
+    post('/api/save', '{"text":"saved"}', host),
+    get('/api/numbers?count=20000', host),
+    get('/metrics'),
+  ];
+  const text = await exchange(bytes.join(''), { port: fast.port, ca: tls.certificate });
+
+  expect(text).toMatch(/hello you[^]*saved[^]*\b20000\b/);
+  expect(text).toMatch(/^pgway_fast_path_requests_total 3$/m);
+  expect(text).toMatch(/^pgway_fast_path_handovers_total 1$/m);
+});
+
 test('requests in pieces: the head is left to node:http, a body is waited for', async () => {
   const [fast, plain] = [await serve(true), await serve(false)];
   const bytes = post('/api/save', '{"text":"pieces"}');
@@ -155,7 +178,7 @@ const waitingCalls = `
   where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`;
 
 test('pipelined requests are read as they are answered', async () => {
-  const fast = await serve(true, { maxRequestsPerConnection: 500 });
+  const fast = await serve(true, { limits: { maxRequestsPerConnection: 500 } });
   const locks = [await holdLock(database.connectionString, 11), await holdLock(database.connectionString, 12)];
   const sockets = serverSockets();
   const client = openRaw({ port: fast.port });
