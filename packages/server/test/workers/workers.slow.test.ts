@@ -104,6 +104,13 @@ function accessWorkers({ lines }: Server): ReadonlySet<unknown> {
 }
 
 describe('two workers', () => {
+  test('serve requests by the fast path, and count them together', async () => {
+    const server = await serve({ fastPath: true, metrics: { path: '/metrics' } });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => server.send('GET /api/hello')));
+    expect(answers.map(({ status, body }) => `${status} ${body}`)).toEqual(Array.from(answers, () => '200 hello'));
+    expect((await server.send('GET /metrics')).body).toMatch(/^pgway_fast_path_requests_total 8$/m);
+  });
+
   test('answer behind one port; what all of them find at the start is printed once', async () => {
     const server = await serve();
     const answers = await Promise.all(Array.from({ length: 8 }, () => server.send('GET /api/hello')));
