@@ -333,10 +333,12 @@ async function follow(client: Client): Promise<Followed> {
   aborted.abort();
   states.push(stream.readyState);
   const steps: string[] = [];
-  const followed = new Promise<void>((resolve) => {
-    void client.news({ text: 'own' }, { onMessage: (text: string) => resolve(void steps.push(text)) });
+  let call: Promise<unknown> = Promise.resolve();
+  const message = new Promise<void>((resolve) => {
+    call = client.news({ text: 'own' }, { onMessage: (text: string) => resolve(void steps.push(text)) });
   });
-  await followed;
+  // The caller of this function closes the connections.
+  await Promise.all([message, call]);
   return { data: [...data, ...steps], states, refused };
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -95,6 +95,12 @@ async function startGate(connectionString: string) {
 }
 
 /** The process may have exited. */
+/** Writes a file in one step: a reader finds the old content or the new one. */
+async function replaceFile(path: string, content: string): Promise<void> {
+  await writeFile(`${path}.unfinished`, content);
+  await rename(`${path}.unfinished`, path);
+}
+
 function kill(pid: number): void {
   if (isRunning(pid)) process.kill(pid, 'SIGKILL');
 }
@@ -264,10 +270,10 @@ describe('two workers', () => {
     const file = join(server.folder, 'api/saved.sql');
     await mkdir(dirname(file));
     for (const number of [1, 2]) {
-      await writeFile(file, `-- HTTP\nselect ${number} as n, current_setting('transaction_read_only') as mode`);
+      await replaceFile(file, `-- HTTP\nselect ${number} as n, current_setting('transaction_read_only') as mode`);
       await expect.poll(() => answers('GET /api/saved')).toEqual(new Set([`200 [{"n":${number},"mode":"on"}]`]));
     }
-    await writeFile(file, '-- HTTP\nselect titel from film');
+    await replaceFile(file, '-- HTTP\nselect titel from film');
     await server.logged('changed file api/saved.sql');
     await expect
       .poll(() => answers('GET /api/saved').then((all) => [...all].map((text) => text.slice(0, 3))))
