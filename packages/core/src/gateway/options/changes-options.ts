@@ -28,7 +28,7 @@ export const changesOptions: OptionGroup<ChangesOptions> = optionGroup<ChangesOp
     ),
     window: option(
       number({ min: 0, max: 1 }),
-      0.02,
+      0.015,
       'Seconds between two reads of changed rows. Rows that change several times in between arrive once.',
     ),
     replaySeconds: option(

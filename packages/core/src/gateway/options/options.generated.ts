@@ -279,7 +279,9 @@ export interface ChangesOptions {
    * the log.
    */
   readonly feed: ChangeFeed | null;
-  /** Seconds between two reads of changed rows. Rows that change several times in between arrive once. Default 0.02. */
+  /**
+   * Seconds between two reads of changed rows. Rows that change several times in between arrive once. Default 0.015.
+   */
   readonly window: number;
   /** Seconds that changes are kept for clients that reconnect. Default 60. */
   readonly replaySeconds: number;
