@@ -13,7 +13,7 @@ export interface ChangesBenchOptions {
   /** Changes per second with many identities. */
   readonly manyRate: number;
   readonly identities: number;
-  /** Subscribers of a table that nobody writes. */
+  /** Subscribers of a table without writes. */
   readonly idle: number;
   /** The URL of a server with `wal_level = logical`, where the bench creates a database. Null: an embedded server. */
   readonly database: string | null;

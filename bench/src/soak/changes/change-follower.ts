@@ -15,7 +15,7 @@ export interface Checkpoint {
   readonly rows: ReadonlyMap<string, string>;
 }
 
-/** What a subscriber must never see. */
+/** Receives the faults that a follower finds. */
 export interface FollowerEvents {
   /** A row of another tenant, or a change that does not fit the rows before it. */
   violation(kind: 'sight' | 'order', text: string): void;

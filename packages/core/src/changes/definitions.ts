@@ -8,7 +8,7 @@ export interface TableState {
   readonly definition: string;
 }
 
-/** What decides which rows a caller sees, and is not in the log. */
+/** The state of tables and roles that decides which rows a caller sees. The log does not announce its changes. */
 export interface Definitions {
   /** By OID. */
   readonly tables: ReadonlyMap<string, TableState>;

@@ -37,7 +37,7 @@ export class GroupDefinitions {
   readonly #options: GroupDefinitionsOptions;
   /** The role of lookups that set none; null before the first cut. */
   #sessionUser: string | null = null;
-  /** What calls ask for while a read runs. */
+  /** The read after the running one, for all calls that come meanwhile; null: none is waiting. */
   #next: ScheduledRead | null = null;
   #running: Promise<unknown> = Promise.resolve();
   #statement: { readonly serverVersion: number; readonly statement: Statement } | null = null;

@@ -6,7 +6,7 @@ import { parseBoolean } from '../comment/lexer.ts';
 import type { AnnotationError, ParsedAnnotation } from '../comment/parsed-annotation.ts';
 import { type ParsedValue, type ValueAnnotation, valueAnnotation } from '../comment/value-annotation.ts';
 
-/** What is resolved after the whole comment has been parsed. */
+/** The names of a `cached` line. They are looked up when the whole comment has been parsed. */
 interface CachedResponses {
   /** The names of the parameters in the cache key. */
   readonly parameters: readonly string[] | 'all';
