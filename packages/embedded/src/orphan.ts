@@ -107,6 +107,12 @@ export async function stopOrphan(
   });
 }
 
+/** Whether a process is a server of this package on the cluster. */
+export async function isServerOf(pid: number, cluster: string): Promise<boolean> {
+  const command = processExists(pid) ? await commandLine(pid) : undefined;
+  return command !== undefined && hasArgument(command, cluster) && command.includes(SERVER_MARK);
+}
+
 function hasArgument(command: string, path: string): boolean {
   const normalize = (text: string): string =>
     process.platform === 'win32' ? text.replaceAll('"', '').replaceAll('\\', '/').toLowerCase() : text;

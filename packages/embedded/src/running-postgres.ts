@@ -3,6 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { Client } from 'pg';
 import { readPassword, SUPERUSER } from './cluster.ts';
 import { directoryPaths } from './data-directory.ts';
+import { isServerOf } from './orphan.ts';
 import { errorCode } from './postgres-server-error.ts';
 import { readPostmasterPid } from './server-process.ts';
 
@@ -21,12 +22,14 @@ export async function findRunningPostgres(dataDirectory: string): Promise<string
   const directory = directoryPaths(root);
   const file = await readPostmasterPid(directory.cluster);
   if (file?.ready !== true || file.port === undefined) return null;
+  // The file of a killed server stays. Another program may have its port, and must not get the password.
+  if (!(await isServerOf(file.pid, directory.cluster))) return null;
   const password = await readPassword(directory);
   const connectionString = `postgres://${SUPERUSER}:${password}@127.0.0.1:${file.port}/postgres`;
   return (await accepts(connectionString)) ? connectionString : null;
 }
 
-/** The file of a killed server stays, and its port may be that of another program. */
+/** The server may be stopping. */
 async function accepts(connectionString: string): Promise<boolean> {
   const client = new Client({ connectionString, connectionTimeoutMillis: 5_000 });
   client.on('error', () => undefined);

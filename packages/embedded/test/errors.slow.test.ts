@@ -1,7 +1,9 @@
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { PostgresServerError } from '../src/index.ts';
+import { findRunningPostgres, PostgresServerError } from '../src/index.ts';
 import { postmasterPid, temporaryDirectory } from './support/directories.ts';
 import { processesOn } from '@pgway/testing';
 import { ask, start } from './support/start.ts';
@@ -65,6 +67,28 @@ test('a data directory in use is reported, and its server keeps running', async 
     `the data directory "${dataDirectory}" is in use by process ${String(process.pid)}; stop that process, or choose another data directory`,
   );
   expect(await ask(first.connectionString, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+});
+
+test('a running server is found by its directory; the port of a left file gets no password', async () => {
+  const dataDirectory = await temporaryDirectory();
+  expect(await findRunningPostgres(dataDirectory)).toBeNull();
+  const server = await start({ dataDirectory });
+  const file = join(dataDirectory, 'cluster', 'postmaster.pid');
+  const content = await readFile(file, 'utf8');
+  expect(await findRunningPostgres(dataDirectory)).toBe(server.connectionString);
+  await server.stop();
+  expect(await findRunningPostgres(dataDirectory)).toBeNull();
+
+  let connections = 0;
+  const other = createServer((socket) => {
+    connections++;
+    socket.destroy();
+  }).listen(server.port, '127.0.0.1');
+  await once(other, 'listening');
+  // The process of this test has the id now.
+  await writeFile(file, content.replace(/^\d+/, String(process.pid)));
+  expect([await findRunningPostgres(dataDirectory), connections]).toEqual([null, 0]);
+  other.close();
 });
 
 test('one of many concurrent starts succeeds', async () => {
