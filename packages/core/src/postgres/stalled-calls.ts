@@ -20,6 +20,12 @@ interface StalledCall {
   readonly call: CallRequest;
 }
 
+/** The checks that have found a call without progress since this time. */
+interface Unchanged {
+  readonly progressedAt: number;
+  readonly checks: number;
+}
+
 /**
  * Ends responses whose clients do not read, while other calls wait for their connections: those without progress for two seconds, and earlier
  * those past a share of the pool. The response without progress for the longest time is ended first.
@@ -28,6 +34,7 @@ export class StalledCalls {
   readonly #sessions: ReadonlyMap<Session, unknown>;
   readonly #queue: CallQueue;
   readonly #share: number;
+  readonly #unchanged = new WeakMap<CallRequest, Unchanged>();
   #isScheduled = false;
   #isEnding = false;
 
@@ -44,7 +51,9 @@ export class StalledCalls {
 
   /** Called periodically. @param now `performance.now()` */
   check(now: number): void {
-    if (this.#isEnding || this.#findLate(now).length === 0) return;
+    if (this.#isEnding) return;
+    for (const { call } of this.#find()) this.#countUnchanged(call);
+    if (this.#findLate(now).length === 0) return;
     this.#isEnding = true;
     // When this process was slow, sockets report only after timers that their clients have read.
     afterPendingEvents(() => {
@@ -67,7 +76,19 @@ export class StalledCalls {
     if (!isAwaited || excess <= 0) return late;
     this.#checkSoon();
     const maxMs = waitedMs < longWaitMs ? maxExcessStallMs : maxExcessStallMsAfterLongWait;
-    return [...late, ...stalled.slice(0, excess).filter(({ call }) => now - call.progressedAt >= maxMs)];
+    return [...late, ...stalled.slice(0, excess).filter(({ call }) => this.#hasStopped(call, maxMs, now))];
+  }
+
+  /** In a process that is busy, time passes between two events of a client that reads: so many checks have to pass as well. */
+  #hasStopped(call: CallRequest, maxMs: number, now: number): boolean {
+    const checks = this.#unchanged.get(call)?.checks ?? 0;
+    return now - call.progressedAt >= maxMs && checks >= maxMs / checkIntervalMs;
+  }
+
+  #countUnchanged(call: CallRequest): void {
+    const before = this.#unchanged.get(call);
+    const { progressedAt } = call;
+    this.#unchanged.set(call, { progressedAt, checks: before?.progressedAt === progressedAt ? before.checks + 1 : 0 });
   }
 
   /** Returns the stalled calls; the one without progress for the longest time comes first. */
