@@ -68,7 +68,7 @@ export async function createGateway(input: string | GatewayOptions): Promise<Gat
   let tenants: Tenants | null = null;
   const instance = await openInstance(
     {
-      openServices: (altersSession) => openServices(options, observe, altersSession),
+      openServices: (start) => openServices(options, observe, start),
       loadEndpoints: async (services) =>
         versions === null
           ? loadEndpoints(services, await listSources(options), options, observe)

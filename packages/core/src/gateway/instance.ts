@@ -5,8 +5,9 @@ import type { GatewayServices, LoadedEndpoints } from './load-endpoints.ts';
 import { idempotencyStore } from './options/idempotency-options.ts';
 import type { ResolvedOptions } from './options/options.ts';
 import { refreshStaleEndpoints, serialize, shareRefreshes } from './refresh.ts';
-import type { Services } from './services.ts';
+import type { Services, ServicesStart } from './services.ts';
 import { toStartError } from './start-error.ts';
+import { startRetry } from './start-retry.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Handle } from '../http/response.ts';
 import type { Observer, SchemeRoute } from '../ports/ports.ts';
@@ -34,8 +35,7 @@ export interface GatewayInstance {
 }
 
 export interface InstanceParts {
-  /** @param altersSession whether a command may change the state of its session, by the endpoints in use */
-  readonly openServices: (altersSession: (sql: string) => boolean) => Promise<Services>;
+  readonly openServices: (start: ServicesStart) => Promise<Services>;
   readonly loadEndpoints: (services: GatewayServices) => Promise<LoadedEndpoints>;
   /** Called after each load but the first one. */
   readonly refreshed?: () => Promise<void>;
@@ -52,7 +52,8 @@ export async function openInstance(
 ): Promise<GatewayInstance> {
   let loaded: LoadedEndpoints | undefined;
   let pipeline: RequestPipeline | undefined;
-  const services = await openServices((sql) => loaded?.altersSession(sql) ?? true);
+  const retry = startRetry(options.startRetry);
+  const services = await openServices({ altersSession: (sql) => loaded?.altersSession(sql) ?? true, retry });
   const { events, cache, notifications } = services;
   const catalog = new CatalogState();
   const currentPipeline = (): RequestPipeline => pipeline!;
@@ -80,7 +81,7 @@ export async function openInstance(
     await cache.update(next.endpoints);
   };
   const load = (): Promise<void> => catalog.record(loadOnce);
-  await load().catch(async (error: unknown) => {
+  await retry(load).catch(async (error: unknown) => {
     await services.close();
     throw toStartError(error);
   });

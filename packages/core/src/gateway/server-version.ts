@@ -1,23 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  AcquireTimeout,
-  ConnectionLost,
-  type Database,
-  DatabaseError,
-  ConnectionSetupError,
-} from '../postgres/port.ts';
+import type { Database } from '../postgres/port.ts';
 import type { Observer } from '../ports/ports.ts';
 import { StartError, toStartError } from './start-error.ts';
 
 /** `server_version_num` of PostgreSQL 13. */
 const minServerVersion = 130_000;
-/** Milliseconds. */
-const maxRetryDelay = 1_000;
 
 /** How servers are checked. */
 interface ServerCheck {
-  /** Seconds for which the connection to the main database is retried. */
-  readonly startRetry: number;
   /** A query of the host in place of that of the catalog, which may suit an older server; null: there is none. */
   readonly query: string | null;
   readonly observe: Observer;
@@ -32,7 +21,7 @@ export async function checkServers(
   check: ServerCheck,
 ): Promise<void> {
   await checkServer(main, check);
-  await checkNamedServers(named, { ...check, startRetry: 0 });
+  await checkNamedServers(named, check);
 }
 
 /**
@@ -55,15 +44,18 @@ export function checkVersion(
  * @throws StartError for a version that is too old
  */
 async function checkServer(database: Database, check: ServerCheck, connection: string | null = null): Promise<void> {
-  const { startRetry, observe } = check;
-  const deadline = performance.now() + startRetry * 1_000;
-  const [versionNumber, version, role, isSuperuser, bypassesRls] = await readServer(database, deadline);
+  const [row = []] = await database.query(
+    `select pg_catalog.current_setting('server_version_num'), pg_catalog.current_setting('server_version'),
+            rolname, rolsuper, rolbypassrls
+     from pg_catalog.pg_roles where rolname operator(pg_catalog.=) current_user`,
+  );
+  const [versionNumber, version, role, isSuperuser, bypassesRls] = row;
   checkVersion({ number: Number(versionNumber), text: version ?? '' }, check);
   if (isSuperuser !== 't' && bypassesRls !== 't') return;
   const privilege = isSuperuser === 't' ? 'a superuser' : 'exempt from row-level security';
   const where = connection === null ? '' : ` on the connection "${connection}"`;
   const message = `the gateway connects as "${role}"${where}, which is ${privilege}; use a role with the necessary privileges only`;
-  observe({ kind: 'start-warning', code: 'privileged-role', message });
+  check.observe({ kind: 'start-warning', code: 'privileged-role', message });
 }
 
 /** An unreachable named database is a warning. Its endpoints respond 503 meanwhile. */
@@ -78,28 +70,4 @@ async function checkNamedServers(named: ReadonlyMap<string, Database>, check: Se
     }
   });
   await Promise.all(checks);
-}
-
-async function readServer(database: Database, deadline: number): Promise<readonly (string | null)[]> {
-  for (let delay = 100; ; delay = Math.min(maxRetryDelay, delay * 2)) {
-    try {
-      // Attempts run one after the other.
-      const [row] = await database.query(
-        `select pg_catalog.current_setting('server_version_num'), pg_catalog.current_setting('server_version'),
-                rolname, rolsuper, rolbypassrls
-         from pg_catalog.pg_roles where rolname operator(pg_catalog.=) current_user`,
-      );
-      return row ?? [];
-    } catch (error) {
-      if (!isTransient(error) || performance.now() + delay > deadline) throw error;
-      await sleep(delay);
-    }
-  }
-}
-
-/** Whether a retry may help: the server is unreachable, starting, or has no free connection (57P0x, 53300). */
-function isTransient(error: unknown): boolean {
-  if (error instanceof ConnectionSetupError) return false;
-  if (error instanceof DatabaseError) return /^(57P|53300)/.test(error.diagnostics.code);
-  return error instanceof ConnectionLost || error instanceof AcquireTimeout;
 }

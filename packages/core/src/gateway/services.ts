@@ -10,6 +10,7 @@ import type { ResolvedOptions } from './options/options.ts';
 import { type NotificationRefresh, refreshOnNotify } from './refresh.ts';
 import { checkServers } from './server-version.ts';
 import { toStartError } from './start-error.ts';
+import type { RetryStep } from './start-retry.ts';
 import type { Observer, SchemeRoute } from '../ports/ports.ts';
 
 /** Everything that the gateway of a database opens once. A refresh of the endpoints leaves it open. */
@@ -37,15 +38,21 @@ export interface TenantServices {
   readonly authentication: TenantAuthentication | Authentication;
 }
 
+/** How the services of an instance are opened. */
+export interface ServicesStart {
+  /** Whether a command may change the state of its session. */
+  readonly altersSession: (sql: string) => boolean;
+  readonly retry: RetryStep;
+}
+
 /**
- * @param altersSession whether a command may change the state of its session
  * @param tenant null: the services are not those of a tenant
  * @throws StartError after closing what was opened
  */
 export async function openServices(
   options: ResolvedOptions,
   observe: Observer,
-  altersSession: (sql: string) => boolean,
+  { altersSession, retry }: ServicesStart,
   tenant: TenantServices | null = null,
 ): Promise<Services> {
   const uploads = tenant?.uploads ?? openUploads(options);
@@ -62,20 +69,20 @@ export async function openServices(
     await opened.rateLimits?.close();
   };
   try {
-    await checkServers(connections, { startRetry: options.startRetry, query: options.query, observe });
+    await retry(() => checkServers(connections, { query: options.query, observe }));
     const shared = tenant?.authentication ?? null;
     const authentication =
       shared !== null && 'access' in shared
         ? { ...shared, close: () => undefined }
-        : await openAuthentication(options, { connections, altersSession, tenant: shared }, observe);
+        : await retry(() => openAuthentication(options, { connections, altersSession, tenant: shared }, observe));
     opened.authentication = authentication;
-    const notifications = await refreshOnNotify(connections, options.refreshOnNotify, observe);
+    const notifications = await retry(() => refreshOnNotify(connections, options.refreshOnNotify, observe));
     opened.notifications = notifications;
-    const events = await openEvents(options.events, authentication, connections, observe);
+    const events = await retry(() => openEvents(options.events, authentication, connections, observe));
     opened.events = events;
     const changes = openChanges(options, connections, observe, tenant);
     opened.changes = changes;
-    const cache = await openCache(options, { connections, changes }, observe);
+    const cache = await retry(() => openCache(options, { connections, changes }, observe));
     opened.cache = cache;
     const { claimTypes } = authentication.access;
     const rateLimits = tenant?.rateLimits ?? (await openRateLimits(options.rateLimits, claimTypes, observe));

@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { createGateway, type GatewayOptions, type Observation, StartError } from '@pgway/core';
+import {
+  createGateway,
+  functionsSource,
+  type GatewayOptions,
+  type Observation,
+  type RoutineSource,
+  StartError,
+} from '@pgway/core';
 import { freshDatabase, type TestDatabase } from '@pgway/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startProxy } from '../database/support.ts';
@@ -160,6 +167,27 @@ describe('startRetry', () => {
     await proxy.off();
     await expect(start({ connectionString: proxy.connectionString, startRetry: 0 })).rejects.toThrow('ECONNREFUSED');
     await expect(start({ connectionString: proxy.connectionString, startRetry: 0.3 })).rejects.toThrow('ECONNREFUSED');
+  });
+
+  test('repeats a step whose connection is lost after the first ones have succeeded', async () => {
+    const functions = functionsSource();
+    let attempts = 0;
+    const losesConnections: RoutineSource = {
+      name: 'loses connections',
+      read: async (reader, filters) => {
+        attempts++;
+        await reader.query(`select pg_catalog.pg_terminate_backend(pg_catalog.pg_backend_pid()) where ${attempts < 3}`);
+        return functions.read(reader, filters);
+      },
+    };
+    const options = { connectionString: database.connectionString, routineSources: [losesConnections] };
+    const { get } = await start({ ...options, startRetry: 20 });
+    expect([await get('/api/me'), attempts]).toEqual(['200 postgres', 3]);
+    attempts = 0;
+    await expect(start(options)).rejects.toThrow(
+      'the database connection was lost: terminating connection due to administrator command; start the server, or correct host and port',
+    );
+    expect(attempts).toBe(1);
   });
 
   test('a wrong password is not retried', async () => {

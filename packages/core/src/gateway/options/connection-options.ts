@@ -60,7 +60,7 @@ export const connectionOptions: OptionGroup<GatewayConnectionOptions> = optionGr
     startRetry: option(
       number({ min: 0, max: 3600 }),
       0,
-      'Seconds that the start waits for a database that is unreachable, is starting, or has no free connection.',
+      'Seconds that the start waits for a database that is unreachable, is starting, or has no free connection, and for which it repeats a step whose connection was lost.',
     ),
     poolSize: option(
       nullable(integer({ min: 1, max: 10_000 })),

@@ -323,7 +323,8 @@ export interface GatewayConnectionOptions {
   /** Uses named prepared statements; false for a pooler without them, such as PgBouncer before 1.21. Default true. */
   readonly preparedStatements: boolean;
   /**
-   * Seconds that the start waits for a database that is unreachable, is starting, or has no free connection. Default 0.
+   * Seconds that the start waits for a database that is unreachable, is starting, or has no free connection, and for
+   * which it repeats a step whose connection was lost. Default 0.
    */
   readonly startRetry: number;
   /** The maximum number of connections to each database; null: `Maximum Pool Size` of its connection string, or 10. */

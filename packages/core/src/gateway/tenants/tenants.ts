@@ -278,7 +278,7 @@ export class Tenants {
     };
     return openInstance(
       {
-        openServices: (altersSession) => openServices(options, observe, altersSession, services),
+        openServices: (start) => openServices(options, observe, start, services),
         loadEndpoints: (parts) => this.#versions.load(parts, options, observe),
       },
       options,
