@@ -31,7 +31,7 @@ export interface Arguments {
   readonly flags: ReadonlySet<Flag>;
   /** The configuration files, in order. */
   readonly files: readonly NamedFile[];
-  /** The endpoints that `pgway endpoints` shows, or the tests that `pgway test` runs; null: all. */
+  /** The endpoints that `pgway endpoints` shows, the tests that `pgway test` runs, or the settings that `--help` prints; null: all. */
   readonly filter: string | null;
   /** What `pgway install` creates, and the names after that. Empty for other commands. */
   readonly operands: readonly string[];
@@ -153,7 +153,7 @@ export function parseArguments(argv: readonly string[]): Arguments {
     command: information ?? command,
     flags: new Set(flagNames.filter((name) => flags.has(name))),
     files: files.map(({ name, optional }) => ({ name, optional })),
-    filter: argument === 'filter' ? (namesOf(words)[0] ?? null) : null,
+    filter: argument === 'filter' || information === 'help' ? (namesOf(words)[0] ?? null) : null,
     operands: argument === 'operands' ? namesOf(words) : [],
     overrides,
   };

@@ -1,4 +1,5 @@
-import { describeValues, sections } from '../config/settings.ts';
+import { commonPaths } from '../config/common-settings.ts';
+import { describeValues, sections, settings } from '../config/settings.ts';
 import type { Setting } from '../config/settings.ts';
 import { wrap } from '@pgway/core/terminal';
 import { version } from '../version.ts';
@@ -44,7 +45,7 @@ Options:
   --watch                    reload the endpoints whenever the database changes, and print what has changed
   --config=<file>            a configuration file; several are merged, later ones win
   --optional-config=<file>   the same, and the file may be missing
-  --help, -h                 print this text
+  --help, -h                 print this text; --help all has every setting, --help <word> those with the word
   --version, -v              print the version
 
 Settings: keys of the file, environment variables (gateway.poolSize is PGWAY_GATEWAY_POOL_SIZE), or options:
@@ -56,11 +57,29 @@ function settingLines(setting: Setting, columns: number): readonly string[] {
   return [`  --${setting.path}=<${describeValues(setting)}>`, ...description];
 }
 
-/** Returns the text of `--help`. */
-export function helpText(columns: number): string {
-  const lines = sections.flatMap((section) => {
+/** Returns the lines of the selected settings, below the description of their section. */
+function sectionLines(columns: number, isShown: (setting: Setting) => boolean): readonly string[] {
+  return sections.flatMap((section) => {
+    const shown = section.settings.filter(isShown);
+    if (shown.length === 0) return [];
     const heading = section.path === '' ? '' : `\n  ${section.path}: ${section.description}\n`;
-    return [heading, ...section.settings.flatMap((setting) => settingLines(setting, columns))];
+    return [heading, ...shown.flatMap((setting) => settingLines(setting, columns))];
   });
-  return `pgway ${version()}: PostgreSQL as an HTTP API\n\n${usage}${lines.join('\n')}\n`;
+}
+
+/** Returns the text of `--help`, with the most used settings, or of `--help all`, with every setting. */
+export function helpText(columns: number, isComplete: boolean): string {
+  const lines = sectionLines(columns, ({ path }) => isComplete || commonPaths.includes(path));
+  const rest = isComplete
+    ? ''
+    : `\nThese are ${commonPaths.length} of ${settings.length} settings: pgway --help all prints every one, pgway --help cors those with this word.\n`;
+  return `pgway ${version()}: PostgreSQL as an HTTP API\n\n${usage}${lines.join('\n')}\n${rest}`;
+}
+
+/** Returns the settings whose path or description contains a word; null if there are none. */
+export function searchSettings(word: string, columns: number): string | null {
+  const sought = word.toLowerCase();
+  const isFound = ({ path, description }: Setting): boolean => `${path} ${description}`.toLowerCase().includes(sought);
+  const lines = sectionLines(columns, isFound);
+  return lines.length === 0 ? null : `${lines.join('\n').replace(/^\n+/, '')}\n`;
 }

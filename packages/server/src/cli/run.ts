@@ -38,12 +38,12 @@ function needsConfiguration(command: Arguments['command']): command is Exclude<A
 
 async function runWithoutConfiguration(
   command: PlainCommand,
-  { flags, files }: Arguments,
+  { flags, files, filter }: Arguments,
   process: ProcessContext,
 ): Promise<number> {
   switch (command) {
     case 'help':
-      return print(process, (await import('./help.ts')).helpText(process.columns ?? 100));
+      return printHelp(filter, process);
     case 'version':
       return print(process, `${(await import('../version.ts')).version()}\n`);
     case 'hash': {
@@ -54,6 +54,16 @@ async function runWithoutConfiguration(
     case 'init':
       return (await import('./init-command.ts')).runInit(files[0]?.name ?? null, flags, process);
   }
+}
+
+async function printHelp(word: string | null, process: ProcessContext): Promise<number> {
+  const { helpText, searchSettings } = await import('./help.ts');
+  const columns = process.columns ?? 100;
+  if (word === null || word === 'all') return print(process, helpText(columns, word === 'all'));
+  const found = searchSettings(word, columns);
+  if (found !== null) return print(process, found);
+  process.stderr.write(`pgway: no setting contains "${word}"; pgway --help all prints every setting\n`);
+  return 1;
 }
 
 function print(process: ProcessContext, text: string): number {

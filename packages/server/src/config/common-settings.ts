@@ -1,4 +1,4 @@
-/** The settings that most projects look at, by section, with keys such as `jwks.url`: `pgway init` writes them, and the reference begins with them. */
+/** The settings that most projects look at, by section, with keys such as `jwks.url`: `pgway init` writes them, and the reference and `--help` begin with them. */
 export const commonSettings: Readonly<Record<string, readonly string[]>> = {
   '': ['connectionString', 'host', 'port', 'allowedHosts'],
   gateway: [
@@ -13,17 +13,21 @@ export const commonSettings: Readonly<Record<string, readonly string[]>> = {
     'refreshOnNotify',
     'returnGatewayExceptionMessage',
     'maxBodySize',
-    'logCommands',
   ],
   crud: ['enabled', 'includeSchemas', 'listing'],
   authentication: ['useUserContext', 'useUserParameters', 'trustedProxies', 'allowedOrigins'],
-  cookie: ['enabled', 'cookieName', 'lifetime'],
-  bearer: ['enabled', 'accessLifetime'],
+  cookie: ['enabled', 'lifetime'],
+  bearer: ['enabled'],
   jwt: ['enabled', 'jwks.url', 'issuer', 'audience'],
+  cors: ['origins'],
   dataProtection: ['folder', 'secret'],
-  uploadOptions: ['uploadHandlers', 'maxFileSize'],
+  uploadOptions: ['maxFileSize'],
   log: ['level', 'format'],
   typescriptClient: ['filePath', 'fileOverwrite'],
-  httpFile: ['folder'],
   openApi: ['filePath', 'path', 'docsPath'],
 };
+
+/** The paths of these settings, such as `gateway.poolSize`. */
+export const commonPaths: readonly string[] = Object.entries(commonSettings).flatMap(([path, names]) =>
+  names.map((name) => (path === '' ? name : `${path}.${name}`)),
+);

@@ -1,5 +1,5 @@
 /** Generates the reference page and the JSON Schema from the configuration schema. */
-import { commonSettings } from './common-settings.ts';
+import { commonPaths } from './common-settings.ts';
 import { describeValues, sections, settings, variableName } from './settings.ts';
 import type { Section, Setting } from './settings.ts';
 import type { Schema } from '@pgway/core/internal';
@@ -45,15 +45,12 @@ function sectionTable(section: Section): string {
 
 /** Returns the settings that most projects look at, with the first clause of their descriptions. */
 function commonTable(): string {
-  const paths = Object.entries(commonSettings).flatMap(([path, names]) =>
-    names.map((name) => (path === '' ? name : `${path}.${name}`)),
-  );
-  const lines = paths.map((path) => {
+  const lines = commonPaths.map((path) => {
     const { defaultValue, description } = settings.find((setting) => setting.path === path)!;
     const clause = /^.*?(?=[.:;](?: |$))/.exec(description)![0].replaceAll('|', '\\|');
     return `| \`${path}\` | \`${JSON.stringify(defaultValue)}\` | ${clause}. |`;
   });
-  return `## The ${paths.length} settings to begin with\n\n\`npx pgway init\` writes a file with these, each with its default. All ${settings.length} are below.\n\n| Key | Default | Meaning |\n|---|---|---|\n${lines.join('\n')}\n`;
+  return `## The ${commonPaths.length} settings to begin with\n\n\`npx pgway init\` writes a file with these, each with its default. All ${settings.length} are below.\n\n| Key | Default | Meaning |\n|---|---|---|\n${lines.join('\n')}\n`;
 }
 
 /** Returns `docs/reference/configuration.md`. */

@@ -7,7 +7,7 @@ const columns = 100;
 
 const introduction = `// The configuration of pgway. Each line with a key shows a default: remove its slashes to change it.
 // Values may contain variables: "\${NAME}", or "\${NAME:default}". Keep secrets in variables or in a .env file.
-// All settings: npx pgway --help. The values that take effect: npx pgway config --all
+// All settings: npx pgway --help all. The values that take effect: npx pgway config --all
 `;
 
 /** Returns the text of the file. Without its comments, it sets nothing. */

@@ -66,7 +66,7 @@ test('the beginning of the file', () => {
   expect(configurationTemplate().split('\n').slice(0, 20).join('\n')).toMatchInlineSnapshot(`
     "// The configuration of pgway. Each line with a key shows a default: remove its slashes to change it.
     // Values may contain variables: "\${NAME}", or "\${NAME:default}". Keep secrets in variables or in a .env file.
-    // All settings: npx pgway --help. The values that take effect: npx pgway config --all
+    // All settings: npx pgway --help all. The values that take effect: npx pgway config --all
     {
       "$schema": "./node_modules/pgway/pgway.schema.json",
 

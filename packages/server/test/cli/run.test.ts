@@ -276,16 +276,6 @@ describe('errors at the start: one line on stderr and exit code 1, or 2 for the 
   });
 });
 
-test('--help names every section and fits the terminal; --version is the version', async () => {
-  const streams = createTestProcess(await folderWith(), 80);
-
-  expect(await run(['--help'], {}, streams)).toBe(0);
-  expect(await run(['-v'], {}, streams)).toBe(0);
-
-  expect(streams.text.stdout).toContain('--gateway.commentsMode=<onlyWithHttpTag|parseAll|ignore>');
-  expect(streams.text.stdout).toMatch(/\n\d+\.\d+\.\d+\n$/);
-});
-
 test.each([
   [{ isTTY: true, columns: 80 }, 80],
   [{ isTTY: true, columns: 0 }, null],

@@ -12,7 +12,7 @@ test('the committed reference and JSON Schema match the schema: npm run referenc
 
 test('the reference begins with the settings of pgway init', () => {
   const [, begin] = referencePage().split('\n## ');
-  expect(begin).toMatch(/^The 44 settings to begin with\n/);
+  expect(begin).toMatch(/^The 40 settings to begin with\n/);
   expect(begin).toContain('\n| `port` | `8080` | The port to listen on. |\n');
   expect(begin).toContain('\n| `jwt.jwks.url` | `null` | The URL of the public keys of the issuer (JWKS). |\n');
 });
