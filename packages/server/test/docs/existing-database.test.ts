@@ -55,11 +55,10 @@ test('policies that read the claims of PostgREST see the caller, without a chang
     await database.drop();
     await dropRoles(unique);
   });
-  const page = await readFile(join(root, 'docs/guide/coming-from.md'), 'utf8');
-  const section = page.slice(page.indexOf('## Your Supabase or PostgREST database as it is'));
+  const page = await readFile(join(root, 'docs/guide/existing-database.md'), 'utf8');
   const anonKey = sign({ iss: 'supabase', role: anon });
   const text = /```json\n([^]*?)```/
-    .exec(section)![1]!
+    .exec(page)![1]!
     .replace('${JWT_SECRET}', secret)
     .replace('${ANON_KEY}', anonKey)
     .replace('${SERVICE_ROLE_KEY}', sign({ iss: 'supabase', role: 'service_role' }))

@@ -269,10 +269,10 @@ function metricsOf(text: string): readonly Metric[] {
   });
 }
 
-/** Returns the metrics in the tables of the guide. */
+/** Returns the metrics in the tables of the reference. */
 function documentedMetrics(): readonly Metric[] {
-  const guide = readFileSync(new URL('../../../../docs/guide/monitoring.md', import.meta.url), 'utf8');
-  return [...guide.matchAll(/^\| `(pgway_\w+)` +\| (\w+) +\| [^|]* \| (.*?) +\|$/gm)].map(([, name, type, help]) => {
+  const reference = readFileSync(new URL('../../../../docs/reference/metrics.md', import.meta.url), 'utf8');
+  return [...reference.matchAll(/^\| `(pgway_\w+)` +\| (\w+) +\| [^|]* \| (.*?) +\|$/gm)].map(([, name, type, help]) => {
     return { name: name!, type: type!, help: help! };
   });
 }
