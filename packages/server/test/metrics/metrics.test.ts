@@ -272,9 +272,11 @@ function metricsOf(text: string): readonly Metric[] {
 /** Returns the metrics in the tables of the reference. */
 function documentedMetrics(): readonly Metric[] {
   const reference = readFileSync(new URL('../../../../docs/reference/metrics.md', import.meta.url), 'utf8');
-  return [...reference.matchAll(/^\| `(pgway_\w+)` +\| (\w+) +\| [^|]* \| (.*?) +\|$/gm)].map(([, name, type, help]) => {
-    return { name: name!, type: type!, help: help! };
-  });
+  return [...reference.matchAll(/^\| `(pgway_\w+)` +\| (\w+) +\| [^|]* \| (.*?) +\|$/gm)].map(
+    ([, name, type, help]) => {
+      return { name: name!, type: type!, help: help! };
+    },
+  );
 }
 
 test('paths and methods of clients make no series; labels are escaped', async () => {
