@@ -118,6 +118,8 @@ export interface Routine {
   readonly signature: string;
   /** The SQL of every call, when it is not a call of the routine. Its effects on the session are read from it. */
   readonly statement?: string;
+  /** Whether its source computes the values of parameters that queries of the comment set. */
+  readonly takesQueries?: true;
   /** What keeps the routine from being called, as its source has found it; it is reported and not published. */
   readonly faults?: readonly RoutineFault[];
   /** The CREATE statement, when the source was asked for it. */

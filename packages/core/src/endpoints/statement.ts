@@ -1,6 +1,7 @@
 import { quoteIdentifier, quoteLiteral } from '../catalog/quote.ts';
 import type { JsonForm } from '../catalog/type-facts.ts';
-import type { ResultColumn, Endpoint, EndpointParameter, RawFormat, ValueQuery } from './endpoint.ts';
+import type { ResultColumn, Endpoint, EndpointParameter, RawFormat } from './endpoint.ts';
+import { writeStoredValue, writeValueQuery } from './value-sql.ts';
 
 /** An argument of a call, in the order of the declaration. */
 interface Argument {
@@ -59,8 +60,8 @@ function listArguments(endpoint: Endpoint, given: readonly EndpointParameter[]):
   const inputs = endpoint.parameters.map((parameter): Argument => {
     const givenIndex = given.findIndex(({ position }) => position === parameter.position);
     const value = givenIndex < 0 ? null : `$${givenIndex + 1}`;
-    const query = parameter.query === undefined ? value : writeValueQuery(parameter.query, endpoint.parameters, given);
-    const sql = query === null ? null : `${query}::${parameter.type.sql}`;
+    const source = parameter.query === undefined ? value : writeQueryValue(endpoint, parameter, given);
+    const sql = source === null ? null : `${source}::${parameter.type.sql}`;
     return { name: parameter.unnamed ? null : parameter.name, sql, parameter, variadic: parameter.variadic };
   });
   if (endpoint.outputs.length === 0) return inputs;
@@ -74,20 +75,15 @@ function listArguments(endpoint: Endpoint, given: readonly EndpointParameter[]):
   ];
 }
 
-/** Returns the subquery of an argument. @param given the parameters of `$1`, `$2`, … */
-export function writeValueQuery(
-  { parts }: ValueQuery,
-  parameters: readonly EndpointParameter[],
+/** An argument of CALL cannot contain a subquery: a statement before it has stored the value. */
+function writeQueryValue(
+  { kind, parameters }: Endpoint,
+  parameter: EndpointParameter,
   given: readonly EndpointParameter[],
 ): string {
-  const written = parts.map((part) => {
-    if (typeof part === 'string') return part;
-    const { type, defaultExpression } = parameters.find(({ position }) => position === part)!;
-    const index = given.findIndex(({ position }) => position === part);
-    // A parameter that the request leaves out has its default in the call, and here.
-    return index === -1 ? `(${defaultExpression ?? 'null'})::${type.sql}` : `$${index + 1}::${type.sql}`;
-  });
-  return `(${written.join('')})`;
+  return kind === 'procedure'
+    ? writeStoredValue(parameters, parameter)
+    : writeValueQuery(parameter.query!, parameters, given);
 }
 
 /**

@@ -16,6 +16,7 @@ const token =
   /[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(?<tag>[A-Za-z_]\w*)?\$[^]*?\$\k<tag>\$|--.*|\/\*[^]*?\*\/|::|:=|:(?<named>[A-Za-z_]\w*)|\{(?<braced>\$?\w+)\}|(?<numbered>\$\d+)|[()[\];]|['"]/g;
 
 interface Mistake {
+  /** In UTF-16 code units of the query. */
   readonly at: number;
   readonly message: string;
 }
@@ -28,8 +29,30 @@ function splitQuery(
   text: string,
   position: (name: string) => number | string,
 ): { readonly parts: readonly (string | number)[] } | Mistake {
+  const found = findQueryInputs(text);
+  if ('message' in found) return found;
   const parts: (string | number)[] = [];
-  let [last, depth] = [0, 0];
+  let last = 0;
+  for (const { name, start, end } of found) {
+    const result = position(name);
+    if (typeof result === 'string') return { at: start, message: result };
+    parts.push(text.slice(last, start), result);
+    last = end;
+  }
+  return { parts: [...parts, text.slice(last)] };
+}
+
+/** A parameter in a query: `:name`, `{name}` or `$1`. */
+interface QueryInput {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Returns the parameters that a query reads, in their order, or why it cannot be a part of a statement. */
+export function findQueryInputs(text: string): readonly QueryInput[] | Mistake {
+  const inputs: QueryInput[] = [];
+  let depth = 0;
   for (const match of text.matchAll(token)) {
     const [found] = match;
     depth += changeOfDepth(found);
@@ -37,14 +60,9 @@ function splitQuery(
     if (message !== null) return { at: match.index, message };
     const { named, braced, numbered } = match.groups!;
     const name = named ?? braced ?? numbered;
-    if (name === undefined) continue;
-    const result = position(name);
-    if (typeof result === 'string') return { at: match.index, message: result };
-    parts.push(text.slice(last, match.index), result);
-    last = match.index + found.length;
+    if (name !== undefined) inputs.push({ name, start: match.index, end: match.index + found.length });
   }
-  if (depth > 0) return { at: text.length, message: 'a parenthesis is not closed' };
-  return { parts: [...parts, text.slice(last)] };
+  return depth > 0 ? { at: text.length, message: 'a parenthesis is not closed' } : inputs;
 }
 
 function changeOfDepth(found: string): number {
@@ -97,10 +115,8 @@ export function resolveValueQueries(
 }
 
 function findFault({ routine }: EndpointBuilder, parameter: EndpointParameter): string | null {
-  if (routine.source !== undefined && routine.source !== 'functions')
-    return 'only functions have such parameters; write the query as a subquery where the statement uses the parameter';
-  if (routine.kind === 'procedure')
-    return 'a procedure is called by CALL, whose arguments cannot contain a query; compute the value in the procedure, or call it from a function';
+  if (routine.source !== undefined && routine.source !== 'functions' && routine.takesQueries !== true)
+    return 'only routines and SQL files have such parameters; write the query as a subquery where the statement uses the parameter';
   if (parameter.inPath) return 'it is a path parameter, which the client sets';
   if (parameter.variadic) return 'it is variadic; give it an array parameter';
   if (parameter.injectedValue !== undefined) return 'another line sets it; keep one of the two';

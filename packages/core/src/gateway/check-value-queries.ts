@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../endpoints/diagnostic.ts';
 import type { Endpoint, EndpointParameter, ValueQuery } from '../endpoints/endpoint.ts';
-import { writeValueQuery } from '../endpoints/statement.ts';
+import { writeValueQuery } from '../endpoints/value-sql.ts';
 import { pointAt } from '../endpoints/value-query.ts';
 import { describeStatement } from '../postgres/describe.ts';
 import { type Database, DatabaseError } from '../postgres/port.ts';

@@ -1,6 +1,7 @@
 import type { Statement, Value } from '../postgres/port.ts';
 import type { Problem } from '../http/problem.ts';
 import { isAuthorized } from '../auth/authorize.ts';
+import { buildStoringStatement, listQueryInputs } from '../endpoints/value-sql.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import { bodyOf } from './parse/parse-input.ts';
 import { readPaths } from './parse/read-paths.ts';
@@ -51,12 +52,25 @@ export function buildQuery(call: InjectedCall): ExecutableCall {
     arguments: values,
     valueSources: parameters,
     headerQuery: null,
-    earlier: undefined,
+    earlier: candidate.storesValues ? [storeValues(call)] : undefined,
     noRowProblem: null,
     rowResponse: null,
     isReadOnly: false,
     mayCache: true,
     toError: null,
+  };
+}
+
+/** Returns the statement that stores the values of queries for the call of a procedure. */
+function storeValues({ candidate, parameters, values }: InjectedCall): BoundStatement {
+  const { endpoint } = candidate;
+  const inputs = listQueryInputs(endpoint.parameters).filter((input) => parameters.includes(input));
+  const statementKey = `values ${inputs.map(({ position }) => position).join()}`;
+  const sql = (): string => buildStoringStatement(endpoint.parameters, inputs);
+  return {
+    statement: candidate.customStatement({ sql, statementKey }, undefined),
+    arguments: inputs.map((input) => values[parameters.indexOf(input)]!),
+    valueSources: inputs,
   };
 }
 

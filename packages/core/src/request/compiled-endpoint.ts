@@ -102,6 +102,8 @@ export class CompiledEndpoint {
   readonly hashesParameters: boolean;
   /** The handlers of the endpoint's uploads; empty without uploads. */
   readonly uploadHandlers: readonly CompiledHandler[];
+  /** Whether a statement before the call stores the values of queries. */
+  readonly storesValues: boolean;
   /** Whether a second statement converts the output of a procedure. */
   readonly convertsOutput: boolean;
   readonly latency: LatencyStatistics = new LatencyStatistics();
@@ -116,7 +118,7 @@ export class CompiledEndpoint {
   #default: Representation | null = null;
   /** Formats that a client can select with `Accept`; null until a client has done so, which few do. */
   #negotiable: Readonly<Partial<Record<RowFormatName, Representation>>> | null = null;
-  /** The parameters that queries of the statement set. */
+  /** The parameters that queries of the comment set. */
   readonly #queryCount: number;
   readonly #negotiation: RowNegotiation;
   readonly #negotiatesNumbers: boolean;
@@ -156,6 +158,7 @@ export class CompiledEndpoint {
     this.injectsValues = injectsValues(endpoint);
     this.hashesParameters = parameters.some(({ hashOf }) => hashOf !== undefined);
     this.#queryCount = parameters.filter(({ query }) => query !== undefined).length;
+    this.storesValues = queryBuilder === null && endpoint.kind === 'procedure' && this.#queryCount > 0;
     this.#negotiation = negotiation;
     this.#negotiatesNumbers = negotiatesLargeNumbers(endpoint);
     this.#rawTemplate = parseRawTemplate(endpoint);

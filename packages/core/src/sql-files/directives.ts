@@ -64,7 +64,7 @@ export function readDirectives(comments: readonly FileComment[], names: Readonly
   };
   const lines: string[] = [];
   for (const comment of comments) {
-    if (comment.isInside && !comment.text.startsWith('@')) continue;
+    if (!isAnnotation(comment)) continue;
     const text = readLine(reading, comment);
     if (text === null) continue;
     while (lines.length < comment.line) lines.push('');
@@ -72,6 +72,11 @@ export function readDirectives(comments: readonly FileComment[], names: Readonly
     lines[comment.line - 1] = before === '' ? text : `${before} ${text}`;
   }
   return { ...reading, comment: lines.join('\n') };
+}
+
+/** Whether annotations are read from the comment: within a statement, those with `@` only. */
+export function isAnnotation({ isInside, text }: FileComment): boolean {
+  return !isInside || text.startsWith('@');
 }
 
 const typeName =

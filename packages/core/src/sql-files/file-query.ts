@@ -2,15 +2,51 @@ import { quoteIdentifier, quoteLiteral } from '../catalog/quote.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import type { NamedType } from '../endpoints/named-type.ts';
 import { convertParts } from '../endpoints/statement.ts';
+import { buildStoringStatement, listQueryInputs, listValueQueries, writeStoredValue } from '../endpoints/value-sql.ts';
 import type { Query, QueryBuilder, QueryInput, QueryStatement } from '../ports/ports.ts';
 import type { Value } from '../postgres/port.ts';
-import type { ParsedStatement } from './parse-file.ts';
+import { numberParameters, type ParsedFile, type ParsedStatement } from './parse-file.ts';
 import type { PreparedFile } from './prepare-files.ts';
 import { isOneResult, listMembers } from './results.ts';
 
 /** Returns the builder of the queries of an endpoint. The texts of its statements are made for the first request. */
-export function createFileQuery({ file: { parsed }, rows }: PreparedFile, endpoint: Endpoint): QueryBuilder {
-  const { statements } = parsed;
+export function createFileQuery(prepared: PreparedFile, endpoint: Endpoint): QueryBuilder {
+  const build = createStatementsQuery(prepared, endpoint);
+  const inputs = listQueryInputs(endpoint.parameters);
+  if (listValueQueries(endpoint.parameters).length === 0) return build;
+  const { parameters } = prepared.file.parsed;
+  const bind = createBinding({ names: inputs.map(({ position }) => parameters[position - 1]!.name) }, parameters);
+  const sql = (): string => buildStoringStatement(endpoint.parameters, inputs);
+  return (input) => {
+    const query = build(input);
+    const values = { sql, statementKey: 'values', ...bind(input) };
+    return { ...query, earlier: [values, ...(query.earlier ?? [])] };
+  };
+}
+
+/** Returns the statements of the file. Where a query has set a parameter, they read the stored value. */
+function listStatements(
+  { text, statements, parameters, directives }: ParsedFile,
+  endpoint: Endpoint,
+): readonly ParsedStatement[] {
+  const stored = new Map(
+    listValueQueries(endpoint.parameters).map((parameter) => {
+      const value = `${writeStoredValue(endpoint.parameters, parameter)}::${parameter.type.sql}`;
+      return [parameters[parameter.position - 1]!.name, value] as const;
+    }),
+  );
+  if (stored.size === 0) return statements;
+  return statements.map((statement) => ({
+    ...statement,
+    ...numberParameters(text, statement.source, directives.parameters, stored),
+  }));
+}
+
+function createStatementsQuery(
+  { file: { parsed }, rows }: PreparedFile,
+  endpoint: Endpoint,
+): (input: QueryInput) => Query {
+  const statements = listStatements(parsed, endpoint);
   const bindings = statements.map((statement) => createBinding(statement, parsed.parameters));
   const last = statements.length - 1;
   // Of the endpoint: the same file may have other types in the database of another tenant.
@@ -62,7 +98,7 @@ type BoundValues = Required<Pick<Query, 'values' | 'valueSources'>>;
 
 /** Returns a function that binds the values of a request to `$1`, `$2`, … of the statement. */
 function createBinding(
-  { names }: ParsedStatement,
+  { names }: Pick<ParsedStatement, 'names'>,
   parameters: PreparedFile['file']['parsed']['parameters'],
 ): (input: QueryInput) => BoundValues {
   const uses = names.map((name) => {

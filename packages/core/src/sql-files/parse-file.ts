@@ -1,25 +1,44 @@
-import { type Directives, type ParameterDirective, readDirectives, type StatementDirective } from './directives.ts';
+import {
+  type Directives,
+  isAnnotation,
+  type ParameterDirective,
+  readDirectives,
+  type StatementDirective,
+} from './directives.ts';
 import { faultAt, type FileFault } from './fault.ts';
-import { type FileStatement, scanFile } from './scan.ts';
+import { type FileQuery, readFileQueries } from './file-queries.ts';
+import { type FileComment, type FileStatement, scanFile } from './scan.ts';
 import { isSurrounding, mainStart, refuseStatement } from './statement-rules.ts';
 
-/** A statement whose parameters are `$1`, `$2`, … */
-export interface ParsedStatement {
-  readonly source: FileStatement;
+/** A text of the file whose parameters are `$1`, `$2`, … */
+export interface NumberedText {
+  /** The places of the text and its parameters in the file. */
+  readonly source: Pick<FileStatement, 'start' | 'end' | 'placeholders'>;
   /** The queries of WITH, without the main statement; empty without WITH. */
   readonly prefix: string;
   /** The main statement. */
   readonly main: string;
   /** The names of `$1`, `$2`, … */
   readonly names: readonly string[];
+}
+
+export interface ParsedStatement extends NumberedText {
+  readonly source: FileStatement;
   readonly directive: StatementDirective;
+}
+
+/** A query that sets a parameter. */
+export interface ParsedQuery extends NumberedText {
+  readonly source: FileQuery;
 }
 
 export interface ParsedFile {
   readonly text: string;
   readonly statements: readonly ParsedStatement[];
+  /** The queries that set parameters. */
+  readonly queries: readonly ParsedQuery[];
   readonly directives: Directives;
-  /** All parameters, in the order of their first use; those of `define_param` follow. */
+  /** All parameters, in the order of their first use; those that only queries read, and those of `define_param`, follow. */
   readonly parameters: readonly ParameterDirective[];
   readonly faults: readonly FileFault[];
 }
@@ -36,7 +55,11 @@ export function parseFile(text: string): ParsedFile | null {
     ...comment,
     statement: Math.max(0, comment.statement - shift),
   }));
-  const names = parameterNames(statements);
+  const own = parameterNames(statements);
+  const renames = listRenames(comments);
+  const values = readFileQueries(text, comments, (name) => own.includes(name) || renames.has(name));
+  const read = values.queries.flatMap(({ placeholders }) => placeholders.map(({ name }) => name));
+  const names = [...own, ...new Set(read.filter((name) => !own.includes(name) && !renames.has(name)))];
   const directives = readDirectives(comments, new Set(names));
   if (statements.length === 0 || !httpLine.test(directives.comment)) return null;
   const faults = [
@@ -46,19 +69,33 @@ export function parseFile(text: string): ParsedFile | null {
       const reason = refuseStatement(statement);
       return reason === null ? [] : [faultAt(text, statement.start, 'sql-file', reason)];
     }),
-    ...findParameterFaults(text, statements, names),
+    ...findParameterFaults(text, statements, own),
+    ...values.faults,
   ];
   const parameters = names.map((name) => directives.parameters.get(name) ?? { name, line: 0 });
   const defined = [...directives.parameters.values()].filter(({ name }) => !names.includes(name));
   return {
     text,
-    statements: statements.map((statement, index) =>
-      parseStatement(text, statement, directives.statements.get(index) ?? {}, directives),
-    ),
+    statements: statements.map((source, index) => ({
+      source,
+      ...numberParameters(text, source, directives.parameters),
+      directive: directives.statements.get(index) ?? {},
+    })),
+    queries: values.queries.map((source) => numberQuery(text, source, { parameters: directives.parameters, renames })),
     directives,
     parameters: [...parameters, ...defined],
     faults,
   };
+}
+
+/** Returns the statement's name of each parameter that a comment gives a name: `param $1 is id`. */
+function listRenames(comments: readonly FileComment[]): ReadonlyMap<string, string> {
+  const renames = new Map<string, string>();
+  for (const comment of comments) {
+    const [, number, name] = /^(?:@\s*)?param(?:eter)?\s+(\$\d+)\s+(?:is\s+)?([A-Za-z_]\w*)/i.exec(comment.text) ?? [];
+    if (name !== undefined && isAnnotation(comment)) renames.set(name, number!);
+  }
+  return renames;
 }
 
 /** Omits `begin` and `commit` around the statements. */
@@ -99,31 +136,53 @@ function findParameterFaults(
   ];
 }
 
-function parseStatement(
+type Parameters = Directives['parameters'];
+
+/**
+ * Returns the statement with `$1`, `$2`, … for its parameters.
+ * @param stored the SQL of parameters that are not bound
+ */
+export function numberParameters(
   text: string,
   source: FileStatement,
-  directive: StatementDirective,
-  { parameters }: Directives,
-): ParsedStatement {
-  const names = parameterNames([source]);
-  const write = (name: string): string => {
-    const number = `$${names.indexOf(name) + 1}`;
-    const type = parameters.get(name)?.type;
-    return type === undefined ? number : `(${number}::${type})`;
-  };
+  parameters: Parameters,
+  stored: ReadonlyMap<string, string> = new Map(),
+): Omit<NumberedText, 'source'> {
+  const names = parameterNames([source]).filter((name) => !stored.has(name));
+  const write = (name: string): string => stored.get(name) ?? writeNumber(names.indexOf(name), parameters.get(name));
   const start = source.tokens[mainStart(source)]!.start;
   return {
-    source,
     prefix: substitute(text, source, [source.start, start], write),
     main: substitute(text, source, [start, source.end], write),
     names,
-    directive,
   };
+}
+
+function writeNumber(index: number, parameter: ParameterDirective | undefined): string {
+  return parameter?.type === undefined ? `$${index + 1}` : `($${index + 1}::${parameter.type})`;
+}
+
+/** A claim is a text: the query converts it. */
+function numberQuery(
+  text: string,
+  source: FileQuery,
+  { parameters, renames }: { readonly parameters: Parameters; readonly renames: ReadonlyMap<string, string> },
+): ParsedQuery {
+  const toName = (name: string): string => renames.get(name) ?? name;
+  const names = [...new Set(source.placeholders.map(({ name }) => toName(name)))];
+  const write = (name: string): string => {
+    const directive = parameters.get(toName(name));
+    return writeNumber(
+      names.indexOf(toName(name)),
+      directive?.claim === undefined ? directive : { ...directive, type: 'text' },
+    );
+  };
+  return { source, prefix: '', main: substitute(text, source, [source.start, source.end], write), names };
 }
 
 function substitute(
   text: string,
-  { placeholders }: FileStatement,
+  { placeholders }: Pick<FileStatement, 'placeholders'>,
   [from, to]: readonly [number, number],
   write: (name: string) => string,
 ): string {
@@ -141,7 +200,7 @@ function substitute(
  * Returns the place in the file of a position that PostgreSQL reports.
  * @param position in characters, from 1
  */
-export function placeInFile({ text }: ParsedFile, { source, prefix, main }: ParsedStatement, position: number): number {
+export function placeInFile({ text }: ParsedFile, { source, prefix, main }: NumberedText, position: number): number {
   const sql = prefix + main;
   // PostgreSQL counts code points.
   const left = Array.from(sql)

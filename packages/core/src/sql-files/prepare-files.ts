@@ -7,9 +7,16 @@ import { createTypeLookup, decodeTypeRow, type TypeLookup } from '../catalog/typ
 import { describeStatement, type DescribedStatement } from '../postgres/describe.ts';
 import { type Database, DatabaseError } from '../postgres/port.ts';
 import { faultAt, type FileFault } from './fault.ts';
+import { listQueryNames, queryOnlyReads } from './file-queries.ts';
 import { type NotNullTest, readNotNullColumns } from './not-null-columns.ts';
 import { tokenName } from './scan.ts';
-import { type ParsedFile, type ParsedStatement, placeInFile } from './parse-file.ts';
+import {
+  type NumberedText,
+  type ParsedFile,
+  type ParsedQuery,
+  type ParsedStatement,
+  placeInFile,
+} from './parse-file.ts';
 import { resolveResult, type StatementRows, statementRows } from './results.ts';
 import { isQuery, mainWord, methodByWord } from './statement-rules.ts';
 import { typesByOidSql } from './types-by-oid.sql.ts';
@@ -36,6 +43,8 @@ export interface PreparedFile {
 interface DescribedFile {
   readonly file: NamedFile;
   readonly statements: readonly DescribedStatement[];
+  /** The queries that set parameters. */
+  readonly queries: readonly DescribedStatement[];
   readonly faults: readonly FileFault[];
 }
 
@@ -54,24 +63,31 @@ export async function prepareFiles(database: Database, files: readonly NamedFile
 
 async function describeFile(database: Database, file: NamedFile): Promise<DescribedFile> {
   const { parsed } = file;
-  if (parsed.faults.length > 0) return { file, statements: [], faults: parsed.faults };
-  const outcomes = await Promise.all(
-    parsed.statements.map((statement) =>
-      describeStatement(database, statement.prefix + statement.main).catch((error: unknown) => {
-        if (error instanceof DatabaseError) return toFault(parsed, statement, error);
-        throw error;
-      }),
-    ),
-  );
-  const faults = outcomes.filter((outcome): outcome is FileFault => 'message' in outcome);
-  const statements = outcomes.filter((outcome): outcome is DescribedStatement => !('message' in outcome));
-  return { file, statements, faults };
+  if (parsed.faults.length > 0) return { file, statements: [], queries: [], faults: parsed.faults };
+  const describe = (texts: readonly NumberedText[]): Promise<readonly (DescribedStatement | FileFault)[]> =>
+    Promise.all(texts.map((text) => describeText(database, parsed, text)));
+  const [statements, queries] = await Promise.all([describe(parsed.statements), describe(parsed.queries)]);
+  const faults = [...statements, ...queries].filter((outcome): outcome is FileFault => 'message' in outcome);
+  const known = (outcomes: readonly (DescribedStatement | FileFault)[]): readonly DescribedStatement[] =>
+    outcomes.filter((outcome): outcome is DescribedStatement => !('message' in outcome));
+  return { file, statements: known(statements), queries: known(queries), faults };
+}
+
+function describeText(
+  database: Database,
+  parsed: ParsedFile,
+  text: NumberedText,
+): Promise<DescribedStatement | FileFault> {
+  return describeStatement(database, text.prefix + text.main).catch((error: unknown) => {
+    if (error instanceof DatabaseError) return toFault(parsed, text, error);
+    throw error;
+  });
 }
 
 /** SQLSTATE of a parameter whose type nothing implies. */
 const indeterminateDatatype = '42P18';
 
-function toFault(parsed: ParsedFile, statement: ParsedStatement, { diagnostics }: DatabaseError): FileFault {
+function toFault(parsed: ParsedFile, statement: NumberedText, { diagnostics }: DatabaseError): FileFault {
   const { code, message, hint, position } = diagnostics;
   const number = /\$(\d+)/.exec(message)?.[1];
   const name = number === undefined ? undefined : statement.names[Number(number) - 1];
@@ -94,8 +110,8 @@ const textOid = 25;
 
 async function readTypes(database: Database, files: readonly DescribedFile[]): Promise<TypeLookup> {
   const oids = new Set<number>([textOid]);
-  for (const { statements } of files) {
-    for (const { parameters, columns } of statements) {
+  for (const { statements, queries } of files) {
+    for (const { parameters, columns } of [...statements, ...queries]) {
       for (const oid of parameters) oids.add(oid);
       for (const { type } of columns) oids.add(type);
     }
@@ -109,8 +125,10 @@ async function readTypes(database: Database, files: readonly DescribedFile[]): P
 /** Returns all names in the statements. */
 function listNames(files: readonly NamedFile[]): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const { parsed } of files)
+  for (const { parsed } of files) {
     for (const { source } of parsed.statements) for (const token of source.tokens) names.add(tokenName(token));
+    for (const { source } of parsed.queries) for (const name of listQueryNames(source)) names.add(name);
+  }
   return names;
 }
 
@@ -122,11 +140,11 @@ interface CatalogFacts {
 }
 
 function toPreparedFile(
-  { file, statements, faults }: DescribedFile,
+  { file, statements, queries, faults }: DescribedFile,
   { types, writingNames, isNotNull }: CatalogFacts,
 ): PreparedFile {
   const { path, name, folder, parsed } = file;
-  const inputs = faults.length > 0 ? [] : resolveParameters(parsed, statements, types);
+  const inputs = faults.length > 0 ? [] : resolveParameters(parsed, { statements, queries }, types);
   const rows =
     faults.length > 0
       ? []
@@ -134,7 +152,9 @@ function toPreparedFile(
   const own = inputs.flatMap((input) => ('message' in input ? [input] : []));
   const result = faults.length > 0 ? { result: nothing, faults: [] } : resolveResult(file.name, parsed, rows);
   const all = [...faults, ...own, ...result.faults];
-  const reads = parsed.statements.every((statement) => onlyReads(statement, writingNames));
+  const reads =
+    parsed.statements.every((statement) => onlyReads(statement, writingNames)) &&
+    parsed.queries.every(({ source }) => queryOnlyReads(source, (each) => writingNames.has(each)));
   return {
     file,
     rows,
@@ -153,7 +173,8 @@ function toPreparedFile(
       language: 'sql',
       comment: parsed.directives.comment,
       signature: path,
-      statement: parsed.statements.map(({ prefix, main }) => prefix + main).join(';\n'),
+      statement: [...parsed.queries, ...parsed.statements].map(({ prefix, main }) => prefix + main).join(';\n'),
+      takesQueries: true,
       ...(all.length === 0 ? {} : { faults: all }),
     },
   };
@@ -174,17 +195,32 @@ function defaultMethod({ statements }: ParsedFile, reads: boolean): DefaultRoute
   return statements.length > 1 ? 'POST' : (methodByWord[mainWord(statements[0]!.source)] ?? 'POST');
 }
 
-/** Merges the types of the statements. */
+/** A place where a parameter is used, and its type there. */
+interface ParameterUse {
+  readonly text: NumberedText;
+  readonly oid: number;
+}
+
+/** Merges the types of the statements and queries. */
 function resolveParameters(
   parsed: ParsedFile,
-  statements: readonly DescribedStatement[],
+  { statements, queries }: Pick<DescribedFile, 'statements' | 'queries'>,
   types: TypeLookup,
 ): readonly (RoutineParameter | FileFault)[] {
-  return parsed.parameters.map((parameter, index): RoutineParameter | FileFault => {
-    const uses = parsed.statements.flatMap(({ names }, at) => {
-      const number = names.indexOf(parameter.name);
-      return number === -1 ? [] : [{ at, oid: statements[at]!.parameters[number]! }];
+  const listUses = (
+    name: string,
+    texts: readonly NumberedText[],
+    described: readonly DescribedStatement[],
+  ): readonly ParameterUse[] =>
+    texts.flatMap((text, at) => {
+      const number = text.names.indexOf(name);
+      return number === -1 ? [] : [{ text, oid: described[at]!.parameters[number]! }];
     });
+  const wide = parsed.queries.flatMap((query, index) => refuseColumns(parsed, query, queries[index]!));
+  if (wide.length > 0) return wide;
+  return parsed.parameters.map((parameter, index): RoutineParameter | FileFault => {
+    const inQueries = parameter.claim === undefined ? listUses(parameter.name, parsed.queries, queries) : [];
+    const uses = [...listUses(parameter.name, parsed.statements, statements), ...inQueries];
     const first = uses[0]?.oid ?? textOid;
     const other = uses.find(({ oid }) => oid !== first);
     if (other !== undefined) return typeConflict(parsed, parameter.name, [first, other], types);
@@ -211,14 +247,24 @@ function displayDefault(value: string | null, type: TypeFacts): string {
   return type.json === 'number' || type.json === 'boolean' ? value : `'${value.replaceAll("'", "''")}'`;
 }
 
+function refuseColumns(
+  parsed: ParsedFile,
+  { source }: ParsedQuery,
+  { columns }: DescribedStatement,
+): readonly FileFault[] {
+  if (columns.length === 1) return [];
+  const message = `param ${source.target}: the query returns ${columns.length} columns; select the one that the parameter gets`;
+  return [faultAt(parsed.text, source.start, 'value-query', message)];
+}
+
 function typeConflict(
   parsed: ParsedFile,
   name: string,
-  [first, { at, oid }]: readonly [number, { readonly at: number; readonly oid: number }],
+  [first, { text, oid }]: readonly [number, ParameterUse],
   types: TypeLookup,
 ): FileFault {
-  const place = parsed.statements[at]!.source.placeholders.find((placeholder) => placeholder.name === name)!;
+  const [place] = text.source.placeholders.filter((placeholder) => placeholder.name === name);
   const both = [first, oid].map((type) => lookup(types, type).display);
   const message = `the parameter ${displayParameter(name)} is of type ${both[0]} in one statement and of type ${both[1]} here; set its type: param ${name} type ${both[0]}`;
-  return faultAt(parsed.text, place.start, 'sql-file', message);
+  return faultAt(parsed.text, (place ?? text.source).start, 'sql-file', message);
 }

@@ -3,6 +3,8 @@ export interface FileComment {
   /** From 1. */
   readonly line: number;
   readonly text: string;
+  /** The place of the text in the file. */
+  readonly start: number;
   /** Whether it is within a statement. */
   readonly isInside: boolean;
   /** The index of the statement that it belongs to: the one before it on its line, or else the next one. */
@@ -216,7 +218,7 @@ class Scanner {
   #readLineComment(): void {
     const found = this.#text.slice(this.#position).search(/[\r\n]/);
     const end = found === -1 ? this.#text.length : this.#position + found;
-    this.#addComment(this.#text.slice(this.#position + 2, end), this.#line);
+    this.#addComment(this.#text.slice(this.#position + 2, end), this.#position + 2, this.#line);
     this.#position = end;
   }
 
@@ -236,16 +238,26 @@ class Scanner {
       end = (isNested ? open : close) + 2;
     }
     const lines = this.#text.slice(this.#position + 2, Math.max(end - 2, this.#position + 2)).split('\n');
-    for (const [index, line] of lines.entries())
-      this.#addComment(line.replace(/^\s*\*(?=\s|$)/, ''), this.#line + index);
+    let start = this.#position + 2;
+    for (const [index, line] of lines.entries()) {
+      const mark = /^\s*\*(?=\s|$)/.exec(line)?.[0].length ?? 0;
+      this.#addComment(line.slice(mark), start + mark, this.#line + index);
+      start += line.length + 1;
+    }
     this.#position = end;
   }
 
-  #addComment(text: string, line: number): void {
+  #addComment(text: string, start: number, line: number): void {
     const isInside = this.#current !== null;
     const count = this.#statements.length;
     const isBehind = !isInside && count > 0 && line === this.#endLine;
-    this.#comments.push({ line, text: text.trim(), isInside, statement: isBehind ? count - 1 : count });
+    this.#comments.push({
+      line,
+      text: text.trim(),
+      start: start + text.length - text.trimStart().length,
+      isInside,
+      statement: isBehind ? count - 1 : count,
+    });
   }
 
   #addPlaceholder(name: string, start: number): void {

@@ -1,7 +1,3 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { sqlFilesSource } from '@pgway/core';
 import { startGateway, useGateway } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { people } from '../events/people.ts';
@@ -51,6 +47,12 @@ const gateway = useGateway(
   comment on function cached_level is 'HTTP GET
   param _level = select level from account where email = :_email
   cached _other';
+
+  create procedure seal(_email text, _add int default 1, inout _token text default null, inout level int default null) language plpgsql as
+  $$ begin end $$;
+  comment on procedure seal is 'HTTP POST
+  param _token = select token from account where email = :_email
+  param level = select level + :_add from account where email = :_email';
 
   create function unnamed(text, text) returns text language sql stable as 'select $2';
   comment on function unnamed is 'HTTP GET
@@ -121,6 +123,18 @@ describe('the value', () => {
         .body;
     expect(await batch('')).toContain('"token-a"');
     expect(await batch('&token=mine')).toContain('is computed by the server');
+  });
+});
+
+describe('a procedure', () => {
+  test('gets the values of a statement before the call, in its transaction', async () => {
+    expect(await ask('POST /api/seal', { body: { email: 'a@x' } })).toBe('{"token":"token-a","level":4}');
+    expect(await ask('POST /api/seal', { body: { email: 'b@x', add: 5 } })).toBe('{"token":"token-b","level":10}');
+    expect(await ask('POST /api/seal', { body: { email: 'n@x' } })).toBe('{"token":null,"level":null}');
+    expect(await ask('POST /api/seal', { body: { email: 'a@x', token: 'mine' } })).toContain('400');
+    expect(await gateway.database.query('select current_setting($1, true) as left', ['pgway.values'])).toEqual([
+      { left: null },
+    ]);
   });
 });
 
@@ -320,34 +334,6 @@ ${lines}$comment$;`,
       expect((await started.send(`GET /api/f-${index}`)).status).toBe(from === undefined ? 200 : 404);
     }
     expect((await started.send('GET /api/written')).body).toBe('true');
-  });
-
-  test('a procedure', async () => {
-    const started = await startGateway(
-      `create procedure p(_a int, _b text) language sql as ''; comment on procedure p is 'HTTP
-       param _b = select 1';`,
-    );
-    onTestFinished(() => started.close());
-    expect(started.gateway.diagnostics.map(({ message }) => message)).toContain(
-      'param _b: a procedure is called by CALL, whose arguments cannot contain a query; compute the value in the procedure, or call it from a function',
-    );
-  });
-
-  test('a SQL file, whose statement can contain the query', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'files-'));
-    await writeFile(join(folder, 'a.sql'), '-- HTTP GET\n-- param b = select 1\nselect :b::int');
-    await writeFile(join(folder, 'c.sql'), '-- HTTP GET\n-- b = select 1\nselect :b::int');
-    const started = await startGateway('select 1', { routineSources: [sqlFilesSource({ files: '*.sql', folder })] });
-    onTestFinished(() => started.close());
-    const errors = started.gateway.diagnostics.filter(({ severity }) => severity === 'error');
-    expect(errors.map(({ routine, line, message }) => [routine, line, message])).toEqual(
-      ['a.sql', 'c.sql'].map((file) => [
-        file,
-        2,
-        'param b: only functions have such parameters; write the query as a subquery where the statement uses the parameter',
-      ]),
-    );
-    expect((await started.send('GET /api/a?b=1')).status).toBe(404);
   });
 
   test('a sentence is prose', async () => {

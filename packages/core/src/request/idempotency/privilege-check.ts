@@ -26,7 +26,7 @@ const explainable = /^[\s(]*(?:select|insert|update|delete|merge|values|table|wi
 export function createPrivilegeCheck(call: ExecutableCall): PrivilegeCheck {
   const { candidate, earlier = [] } = call;
   if (candidate.endpoint.kind === 'procedure' && candidate.queryBuilder === null)
-    return checkProcedure(candidate.endpoint);
+    return checkProcedure(candidate.endpoint, earlier.map(explainStep));
   const [first = explainStep(call), ...others] = earlier.map(explainStep);
   const last = earlier.length === 0 ? [] : [explainStep(call)];
   return { steps: [first, ...others, ...last], verify: () => undefined };
@@ -44,11 +44,13 @@ function explainStep({ statement, arguments: values }: BoundStatement): Step {
 }
 
 /** EXPLAIN takes no CALL. */
-function checkProcedure(endpoint: Endpoint): PrivilegeCheck {
+function checkProcedure(endpoint: Endpoint, earlier: readonly Step[]): PrivilegeCheck {
   const { name } = endpoint;
   const sink = createTextRowSink();
+  const check = { statement: { name: '', sql: buildProcedurePrivilegeQuery(endpoint) }, values: [], rows: sink };
+  const [first = check, ...others] = earlier;
   return {
-    steps: [{ statement: { name: '', sql: buildProcedurePrivilegeQuery(endpoint) }, values: [], rows: sink }],
+    steps: [first, ...others, ...(earlier.length === 0 ? [] : [check])],
     verify: () => {
       const allowed = sink.rows[0]?.[0] ?? null;
       if (allowed === 't') return;

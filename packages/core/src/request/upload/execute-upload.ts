@@ -7,6 +7,7 @@ import {
   type ProvidedRunner,
   type Step,
   type Transaction,
+  type Value,
 } from '../../postgres/port.ts';
 import { createTextRowSink } from '../../postgres/query.ts';
 import { Problem } from '../../http/problem.ts';
@@ -15,7 +16,7 @@ import type { UploadContext, UploadTransaction } from '../../ports/upload-handle
 import { type FormLimits, isMultipart, readForm } from '../../uploads/multipart.ts';
 import { type ReceivedFile, receiveFile, type RequestHandler, uploadMetadata } from '../../uploads/receive-files.ts';
 import type { UploadSlots } from '../../uploads/upload-slots.ts';
-import type { ExecutableCall } from '../build-query.ts';
+import type { BoundStatement, ExecutableCall } from '../build-query.ts';
 import { selectDatabase, selectRole } from '../call-connection.ts';
 import { transactionSteps } from '../call-steps.ts';
 import { selectTraceparent } from '../trace-context.ts';
@@ -214,10 +215,15 @@ class Upload {
     const settings = isInTransaction ? [] : [...call.settings];
     if (metadataSetting !== null) settings.push([metadataSetting, metadata]);
     const position = call.candidate.endpoint.upload!.metadataParameter;
-    const index = call.parameters.findIndex((parameter) => parameter.position === position);
-    if (index === -1) return { ...call, settings };
-    const replace = <Item>(list: readonly Item[]): readonly (Item | string)[] => list.with(index, metadata as Item);
-    return { ...call, settings, values: replace(call.values), arguments: replace(call.arguments) };
+    const parameter = call.parameters.find((each) => each.position === position);
+    if (parameter === undefined) return { ...call, settings };
+    const replace = (values: readonly Value[], sources: BoundStatement['valueSources']): readonly Value[] =>
+      values.map((value, index) => (sources[index]?.name === parameter.name ? metadata : value));
+    const bind = <Bound extends BoundStatement>(bound: Bound): Bound => {
+      const sources = bound.valueSources.length === 0 ? call.parameters : bound.valueSources;
+      return { ...bound, arguments: replace(bound.arguments, sources) };
+    };
+    return { ...bind(call), settings, values: replace(call.values, call.parameters), earlier: call.earlier?.map(bind) };
   }
 
   /** The call decides over what was stored: before the client learns the outcome, it is kept or removed. */

@@ -1,0 +1,66 @@
+import { findQueryInputs, readValueQuery } from '../endpoints/value-query.ts';
+import { analyzeSql } from '../catalog/statement-effects.ts';
+import { faultAt, type FileFault } from './fault.ts';
+import { isAnnotation } from './directives.ts';
+import type { FileComment, Placeholder } from './scan.ts';
+
+/** A query in a comment, whose value a parameter of the file gets. Its places are those of the file. */
+export interface FileQuery {
+  /** The parameter, as the comment names it. */
+  readonly target: string;
+  readonly line: number;
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly placeholders: readonly Placeholder[];
+}
+
+interface FileQueries {
+  readonly queries: readonly FileQuery[];
+  readonly faults: readonly FileFault[];
+}
+
+/**
+ * Reads the lines `param <name> = select …`, and `<name> = select …` of a known parameter.
+ * @param isParameter whether a statement of the file has the parameter
+ */
+export function readFileQueries(
+  text: string,
+  comments: readonly FileComment[],
+  isParameter: (name: string) => boolean,
+): FileQueries {
+  const queries: FileQuery[] = [];
+  const faults: FileFault[] = [];
+  for (const comment of comments) {
+    if (!isAnnotation(comment)) continue;
+    const [, keyword, rest] = /^(?:@\s*)?(param(?:eter)?\s+)?([^]*)$/i.exec(comment.text)!;
+    const query = readValueQuery(rest!);
+    if (query === null || (keyword === undefined && !isParameter(query.name))) continue;
+    const start = comment.start + comment.text.length - query.text.length;
+    const inputs = findQueryInputs(query.text);
+    if ('message' in inputs) {
+      faults.push(faultAt(text, start + inputs.at, 'value-query', `param ${query.name}: ${inputs.message}`));
+      continue;
+    }
+    const placeholders = inputs.map((input) => ({
+      name: input.name,
+      start: start + input.start,
+      end: start + input.end,
+    }));
+    const end = start + query.text.length;
+    queries.push({ target: query.name, line: comment.line, text: query.text, start, end, placeholders });
+  }
+  return { queries, faults };
+}
+
+const writing = /\b(?:insert|update|delete|merge|share|into)\b/i;
+
+/** Whether a query names nothing that writes. */
+export function queryOnlyReads({ text }: Pick<FileQuery, 'text'>, writes: (name: string) => boolean): boolean {
+  return !writing.test(text) && ![...analyzeSql(text).words].some(writes);
+}
+
+/** Returns all names in a query. */
+export function listQueryNames({ text }: Pick<FileQuery, 'text'>): Iterable<string> {
+  return analyzeSql(text).words;
+}
