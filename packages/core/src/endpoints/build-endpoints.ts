@@ -249,6 +249,7 @@ function assembleComposed(
     volatility: routine.volatility,
     ...resolveOutputConversion(routine, result, raw),
     ...(routine.dialect === undefined ? {} : { dialect: routine.dialect }),
+    ...(routine.isReadThroughout === true ? { isReadThroughout: true as const } : {}),
     ...(routine.definition === undefined ? {} : { definition: routine.definition }),
   };
 }

@@ -348,6 +348,8 @@ export interface Endpoint {
   /** The comment without its annotation lines. */
   readonly description: string;
   readonly volatility: 'volatile' | 'stable' | 'immutable';
+  /** Of a SQL file: whether every text that a call runs has been read, and only reads. */
+  readonly isReadThroughout?: true;
   /** Whether the connection is reset after each call; absent when the comment does not set it. */
   readonly connectionReset?: boolean;
   /** Whether calls that only read run on the primary, or on any read replica; absent when the comment does not set it. */

@@ -6,7 +6,7 @@ import { describeStatement } from '../postgres/describe.ts';
 import { type Database, DatabaseError } from '../postgres/port.ts';
 import { queryCatalog } from '../catalog/query-catalog.ts';
 import { analyzeSql } from '../catalog/statement-effects.ts';
-import { readWritingNames } from '../sql-files/writing-names.ts';
+import { readNamedEffects } from '../sql-files/named-effects.ts';
 import type { Connections } from './connections.ts';
 import { textCastSql } from './text-cast.sql.ts';
 
@@ -83,8 +83,8 @@ async function findTextCast(database: Database, source: number, target: number):
 async function onlyReads(database: Database, { text }: ValueQuery): Promise<boolean> {
   const { words } = analyzeSql(text);
   if (/\b(?:insert|update|delete|merge|share)\b/i.test(text)) return false;
-  const writing = await readWritingNames(database, words);
-  return ![...words].some((word) => writing.has(word));
+  const { mayWrite } = await readNamedEffects(database, words);
+  return ![...words].some(mayWrite);
 }
 
 /** Returns the place in the query of the comment. @param position in characters of the statement, from 1 */

@@ -50,7 +50,7 @@ function createStatementsQuery(
   const bindings = statements.map((statement) => createBinding(statement, parsed.parameters));
   const last = statements.length - 1;
   // Of the endpoint: the same file may have other types in the database of another tenant.
-  const isReadOnly = endpoint.volatility !== 'volatile';
+  const isReadOnly = endpoint.volatility !== 'volatile' && endpoint.isReadThroughout !== true;
   if (isOneResult(parsed)) {
     const parts = (): QueryParts => wholeQuery(statements[last]!, endpoint);
     const sql = (): string => parts().prefix + parts().main;

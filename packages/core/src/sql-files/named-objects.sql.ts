@@ -12,11 +12,14 @@ const readingBuiltIns =
 /** Libraries whose volatile functions change nothing: UUIDs and random bytes. */
 const readingLibraries = "'$libdir/uuid-ossp', '$libdir/pgcrypto'";
 
+/** Functions in C that only read by their declaration, and run statements from text: of the extensions tablefunc and xml2. */
+const dynamicFunctions = "'^(crosstab|connectby$|xpath_table$)'";
+
 const isUserSchema = `n.nspname not in ('pg_catalog', 'information_schema')`;
 
 /**
  * Lists the objects whose names are among `$1`, a JSON array, as far as they have a text or may write. Columns: the name in `$1`, the
- * language of the text, whether the object is volatile, and the text: of functions and views, of the conditions of policies for reading, of
+ * language of the text, whether the object is volatile, and the text: of functions with the domains of their values, of views, of the conditions of policies for reading, of
  * the checks of domains, and of an aggregate the names of its functions.
  */
 export const namedObjectsSql: string = `with word (name) as (
@@ -25,7 +28,9 @@ export const namedObjectsSql: string = `with word (name) as (
   select word.name, l.lanname::pg_catalog.text, p.provolatile = 'v',
     case when l.lanname in ('sql', 'plpgsql') then pg_catalog.concat_ws(' ',
       case when p.prosrc = '' then pg_catalog.substring(pg_catalog.pg_get_functiondef(p.oid), '\\n((?:BEGIN ATOMIC|RETURN ).*)$') else p.prosrc end,
-      pg_catalog.pg_get_expr(p.proargdefaults, 0)) end
+      pg_catalog.pg_get_expr(p.proargdefaults, 0),
+      (select pg_catalog.string_agg(pg_catalog.quote_ident(d.typname), ' ') from pg_catalog.pg_type d
+        where d.typtype = 'd' and (d.oid = p.prorettype or d.oid = any (p.proargtypes) or d.oid = any (p.proallargtypes)))) end
   from word
     -- A longer word is cut as PostgreSQL cuts names.
     join pg_catalog.pg_proc p on p.proname = word.name::pg_catalog.name
@@ -33,7 +38,8 @@ export const namedObjectsSql: string = `with word (name) as (
     join pg_catalog.pg_language l on l.oid = p.prolang
   where p.prokind <> 'a'
     and case when ${isUserSchema}
-      then l.lanname in ('sql', 'plpgsql') or p.provolatile = 'v' and coalesce(p.probin, '') not in (${readingLibraries})
+      then case when l.lanname = 'c' and p.provolatile <> 'v' then p.proname::pg_catalog.text ~ ${dynamicFunctions}
+        else l.lanname <> 'c' or coalesce(p.probin, '') not in (${readingLibraries}) end
       else p.provolatile = 'v' and p.proname::pg_catalog.text !~ '${readingBuiltIns}'
     end
 union all

@@ -20,7 +20,7 @@ import {
 import { resolveResult, type StatementRows, statementRows } from './results.ts';
 import { isQuery, mainWord, methodByWord } from './statement-rules.ts';
 import { typesByOidSql } from './types-by-oid.sql.ts';
-import { readWritingNames, type WritingNames } from './writing-names.ts';
+import { type NamedEffects, readNamedEffects } from './named-effects.ts';
 
 /** A file that is an endpoint, or has faults. */
 export interface NamedFile {
@@ -53,12 +53,12 @@ export async function prepareFiles(database: Database, files: readonly NamedFile
   if (files.length === 0) return [];
   const described = await Promise.all(files.map((file) => describeFile(database, file)));
   const columns = described.flatMap(({ statements }) => statements.flatMap((statement) => statement.columns));
-  const [types, writingNames, isNotNull] = await Promise.all([
+  const [types, effects, isNotNull] = await Promise.all([
     readTypes(database, described),
-    readWritingNames(database, listNames(files)),
+    readNamedEffects(database, listNames(files)),
     readNotNullColumns(database, columns),
   ]);
-  return mapInSlices(described, (file) => toPreparedFile(file, { types, writingNames, isNotNull }));
+  return mapInSlices(described, (file) => toPreparedFile(file, { types, effects, isNotNull }));
 }
 
 async function describeFile(database: Database, file: NamedFile): Promise<DescribedFile> {
@@ -135,13 +135,13 @@ function listNames(files: readonly NamedFile[]): ReadonlySet<string> {
 /** What the catalog says of the statements of all files. */
 interface CatalogFacts {
   readonly types: TypeLookup;
-  readonly writingNames: WritingNames;
+  readonly effects: NamedEffects;
   readonly isNotNull: NotNullTest;
 }
 
 function toPreparedFile(
   { file, statements, queries, faults }: DescribedFile,
-  { types, writingNames, isNotNull }: CatalogFacts,
+  { types, effects, isNotNull }: CatalogFacts,
 ): PreparedFile {
   const { path, name, folder, parsed } = file;
   const inputs = faults.length > 0 ? [] : resolveParameters(parsed, { statements, queries }, types);
@@ -152,9 +152,7 @@ function toPreparedFile(
   const own = inputs.flatMap((input) => ('message' in input ? [input] : []));
   const result = faults.length > 0 ? { result: nothing, faults: [] } : resolveResult(file.name, parsed, rows);
   const all = [...faults, ...own, ...result.faults];
-  const reads =
-    parsed.statements.every((statement) => onlyReads(statement, writingNames)) &&
-    parsed.queries.every(({ source }) => queryOnlyReads(source, (each) => writingNames.has(each)));
+  const reads = onlyReads(parsed) && !usesName(parsed, effects.mayWrite);
   return {
     file,
     rows,
@@ -175,6 +173,7 @@ function toPreparedFile(
       signature: path,
       statement: [...parsed.queries, ...parsed.statements].map(({ prefix, main }) => prefix + main).join(';\n'),
       takesQueries: true,
+      ...(reads && !usesName(parsed, effects.mayRunUnread) ? { isReadThroughout: true as const } : {}),
       ...(all.length === 0 ? {} : { faults: all }),
     },
   };
@@ -182,12 +181,21 @@ function toPreparedFile(
 
 const nothing: RoutineResult = { kind: 'void', set: false, columns: [], named: false, display: 'void' };
 
-/** Whether the statement and all that it names change nothing. */
-function onlyReads(statement: ParsedStatement, writingNames: WritingNames): boolean {
-  const { tokens } = statement.source;
+/** Whether the statements and queries have no word that writes; what they name is not considered. */
+function onlyReads({ statements, queries }: ParsedFile): boolean {
   // A name in `U&"…"` is written with escapes.
-  if (!isQuery(statement.source) || tokens.some(({ text }) => /^".*\\/.test(text))) return false;
-  return !tokens.some((token) => writingNames.has(tokenName(token)));
+  const isPlain = ({ source }: ParsedStatement): boolean => !source.tokens.some(({ text }) => /^".*\\/.test(text));
+  return (
+    statements.every((statement) => isQuery(statement.source) && isPlain(statement)) &&
+    queries.every(({ source }) => queryOnlyReads(source))
+  );
+}
+
+function usesName({ statements, queries }: ParsedFile, test: (name: string) => boolean): boolean {
+  return (
+    statements.some(({ source }) => source.tokens.some((token) => test(tokenName(token)))) ||
+    queries.some(({ source }) => [...listQueryNames(source)].some(test))
+  );
 }
 
 function defaultMethod({ statements }: ParsedFile, reads: boolean): DefaultRoute['method'] {

@@ -6,7 +6,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { roleByHeader } from '../auth/role-by-header.ts';
 import { createFolder, type FilesGateway, startWithFiles, useFiles } from './folder.ts';
 
-/** Files that only read run in a read-only transaction. */
+/** Files that only read run in a read-only transaction, unless every text that they run has been read. */
+
+/** A dynamic statement cannot be read, so that the transaction of a file with this function is read-only. */
+const modeFunction = `create function tx_mode() returns text language plpgsql stable as
+    $$ declare found text; begin execute 'select current_setting(''transaction_read_only'')' into found; return found; end $$;`;
 
 const sql = `
   create table log (message text);
@@ -14,14 +18,15 @@ const sql = `
   create function "Write Log"(message text) returns text language sql as 'insert into log values ($1) returning message';
   create function peek() returns text language plpgsql stable as
     $$ declare found text; begin execute replace('select write-log(''peeked'')', '-', '_') into found; return found; end $$;
-  create function is_read_only() returns text language sql stable as $$ select current_setting('transaction_read_only') $$;
+  ${modeFunction}
+  create function is_read_only() returns text language sql stable as $$ select tx_mode() $$;
 `;
 const sqlFiles = {
-  'mode.sql': `-- HTTP\nselect current_setting('transaction_read_only')`,
+  'mode.sql': `-- HTTP\nselect tx_mode()`,
   'by_function.sql': `-- HTTP\nselect is_read_only()`,
-  'both.sql': `-- HTTP\nselect 1;\nselect current_setting('transaction_read_only');`,
-  'last.sql': `-- HTTP\n-- result last\nselect 1;\nselect current_setting('transaction_read_only');`,
-  'posted.sql': `-- HTTP POST\nselect current_setting('transaction_read_only')`,
+  'both.sql': `-- HTTP\nselect 1;\nselect tx_mode();`,
+  'last.sql': `-- HTTP\n-- result last\nselect 1;\nselect tx_mode();`,
+  'posted.sql': `-- HTTP POST\nselect tx_mode()`,
   'peek.sql': `-- HTTP\nselect peek()`,
   'write.sql': `-- HTTP\nselect write_log(:text), current_setting('transaction_read_only')`,
   'quoted.sql': `-- HTTP\nselect "Write Log"(:text)`,
@@ -90,13 +95,13 @@ test('with settings of the call', async () => {
   const authentication = { schemes: [roleByHeader], databaseRole: { claim: 'db_role' } } as const;
   const files = await startWithFiles(
     sql,
-    { 'mode.sql': `-- HTTP\nselect current_setting('transaction_read_only'), current_user` },
+    { 'mode.sql': `-- HTTP\nselect tx_mode(), current_user` },
     { gateway: { authentication } },
   );
   onTestFinished(() => files.close());
   const [{ me }] = (await files.database.query('select current_user::text as me')) as [{ me: string }];
   expect(await answer(files, 'GET /api/mode', { headers: { 'x-role': me } })).toBe(
-    `200 [{"currentSetting":"on","currentUser":${JSON.stringify(me)}}]`,
+    `200 [{"txMode":"on","currentUser":${JSON.stringify(me)}}]`,
   );
   expect((await files.send('GET /api/mode')).body).toContain('"on"');
 });
@@ -136,9 +141,8 @@ test('a transaction of the host can write after the call', async () => {
   expect(await files.database.query('select * from log')).toEqual([{ message: 'g' }]);
 });
 
-describe('what a file reaches decides its default method and its transaction', () => {
-  const mode = `1 as one, current_setting('transaction_read_only') as mode`;
-  const objects = `
+const objects = `
+    ${modeFunction}
     create table log (message text);
     create table plain (id int);
     create sequence numbers;
@@ -171,8 +175,17 @@ describe('what a file reaches decides its default method and its transaction', (
     create policy with_child on "Parent" using (exists (select from guarded g where g.id = "Parent".id));
     create view guarded_view as select id from guarded;
     create view plain_view as select id, clock_timestamp() as at from plain;
+    create domain allowed as int check (allows(value));
+    create function to_allowed(id int) returns allowed language sql stable as 'select id';
+    create function to_noted(id int) returns noted language sql stable as 'select id';
+    create function in_another_language() returns timestamptz language internal stable as 'now';
+    create function inserts() returns int language sql stable as $$ insert into log values ('i') returning 1 $$;
+    create view mode_view as select tx_mode();
     create view writing_view as select note(id) from plain;
   `;
+
+describe('what a file reaches decides its default method and its transaction', () => {
+  const mode = `1 as one, tx_mode() as mode`;
   const queries: Readonly<Record<string, [method: 'GET' | 'POST', query: string]>> = {
     'policy that writes': ['POST', `select ${mode} from guarded`],
     'policy of a view': ['POST', `select ${mode} from guarded_view`],
@@ -197,6 +210,7 @@ describe('what a file reaches decides its default method and its transaction', (
     'sequence in a stable function': ['POST', `select ${mode}, draws()`],
     aggregate: ['POST', `select ${mode}, noted_sum(id) from plain`],
     'check of a domain': ['POST', `select ${mode}, 1::noted`],
+    'check of the domain that a function returns': ['POST', `select ${mode}, to_noted(1)`],
     setting: ['POST', `select ${mode}, set_config('my.a', 'b', true)`],
   };
   const paths = new Map(Object.keys(queries).map((name, index) => [name, `/api/query-${index}`]));
@@ -220,6 +234,37 @@ describe('what a file reaches decides its default method and its transaction', (
     expect((await files.current().send(`POST ${paths.get('volatile function that only reads')!}`)).body).toContain(
       '"mode":"off"',
     );
+  });
+});
+
+describe('a transaction is not made read-only where every text has been read', () => {
+  const plain = `current_setting('transaction_read_only') as mode`;
+  const queries: Readonly<Record<string, [mode: string, query: string]>> = {
+    'a table': ['off', `select ${plain}, id from plain`],
+    'a policy': ['off', `select ${plain}, id from checked`],
+    'a view': ['off', `select ${plain}, at from plain_view`],
+    'a volatile function that only reads': ['off', `select ${plain}, allows(1)`],
+    'a domain': ['off', `select ${plain}, to_allowed(1), 1::allowed as other`],
+    'a dynamic statement': ['on', `select ${plain}, tx_mode()`],
+    'a dynamic statement in a view': ['on', `select ${plain}, tx_mode from mode_view`],
+    'a dynamic statement in the query of a parameter': ['on', `select ${plain}, :n::text as n`],
+    'another language': ['on', `select ${plain}, in_another_language()`],
+    'a stable function with a word that writes': ['on', `select ${plain}, case when false then inserts() end as n`],
+  };
+  const names = Object.keys(queries);
+  const files = useFiles(
+    objects,
+    Object.fromEntries(
+      Object.entries(queries).map(([name, [, query]], index) => [
+        `query_${index}.sql`,
+        `-- HTTP\n-- single\n${name.endsWith('parameter') ? '-- param n = select tx_mode()\n' : ''}${query}`,
+      ]),
+    ),
+  );
+
+  test.each(Object.entries(queries))('%s: %s', async (name, [mode]) => {
+    const { status, body } = await files.current().send(`GET /api/query-${names.indexOf(name)}`);
+    expect([status, JSON.parse(body)]).toMatchObject([200, { mode }]);
   });
 });
 

@@ -176,7 +176,10 @@ test('mistakes are reported with their place', async () => {
       '-- param b = select level from account where email = :c\nselect :b::int + :c::int',
       '2: column 54: the parameter :c is of type integer in one statement and of type text here; set its type: param c type integer',
     ],
-    ['-- param b = select $1 from account\nselect :c::int, :b::int', 'param b: could not determine data type'],
+    [
+      '-- param b = select $1 from account\nselect :c::int, :b::int',
+      'param b: the routine has no parameter "$1"; correct the name',
+    ],
     ['-- param b = select now()\nselect :b::int', 'param b: cannot cast type timestamp with time zone to integer'],
     [
       '-- param b = select token from account\nselect :b::int',

@@ -74,6 +74,7 @@ export type ComposedMember =
   | 'description'
   | 'volatility'
   | 'definition'
+  | 'isReadThroughout'
   // Later steps of the load add these.
   | 'sessionEffects'
   | 'citus';

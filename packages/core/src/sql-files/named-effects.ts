@@ -3,25 +3,28 @@ import { analyzeSql } from '../catalog/statement-effects.ts';
 import type { Database } from '../postgres/port.ts';
 import { implicitName, namedObjectsSql } from './named-objects.sql.ts';
 
-/** The names of which a query that uses one may write. */
-export interface WritingNames {
-  has(name: string): boolean;
+/** What is known of names in a query. */
+export interface NamedEffects {
+  /** Whether a query that uses the name may write. */
+  mayWrite(name: string): boolean;
+  /** Whether a query that uses the name may run a text that has not been read: a dynamic statement, a function in another language. */
+  mayRunUnread(name: string): boolean;
 }
 
 interface NamedObject {
   readonly name: string;
   /** Whether it may write by itself. */
   readonly writes: boolean;
+  /** Whether its text does not show all that it runs. */
+  readonly isUnread: boolean;
   readonly uses: ReadonlySet<string>;
 }
 
 /** Words of a body without which no statement in it writes, locks rows or tells other sessions. */
-const writingWords: ReadonlySet<string> = new Set(
-  (
-    'insert update delete merge truncate copy call do execute lock share notify create alter drop grant revoke ' +
-    'refresh reindex cluster analyze vacuum'
-  ).split(' '),
-);
+const writingWords: readonly string[] = (
+  'insert update delete merge truncate copy call do execute lock share notify create alter drop grant revoke ' +
+  'refresh reindex cluster analyze vacuum'
+).split(' ');
 const readLanguages: ReadonlySet<string> = new Set(['sql', 'plpgsql']);
 
 /**
@@ -29,7 +32,7 @@ const readLanguages: ReadonlySet<string> = new Set(['sql', 'plpgsql']);
  * policies and domains. A word counts as a use of every object of that name, in any schema. A declaration as stable or immutable is
  * believed of the statements of a function, which PostgreSQL checks, and not of the functions that it calls.
  */
-export async function readWritingNames(database: Database, names: ReadonlySet<string>): Promise<WritingNames> {
+export async function readNamedEffects(database: Database, names: ReadonlySet<string>): Promise<NamedEffects> {
   const objects: NamedObject[] = [];
   const asked = new Set<string>();
   for (let next = [implicitName, ...names]; next.length > 0;) {
@@ -39,19 +42,32 @@ export async function readWritingNames(database: Database, names: ReadonlySet<st
     objects.push(...found);
     next = [...new Set(found.flatMap(({ uses }) => [...uses]))].filter((name) => !asked.has(name));
   }
-  const writing = findWriting(objects);
-  // Operators and casts can occur anywhere.
-  return writing.has(implicitName) ? { has: () => true } : writing;
+  const users = indexUsers(objects);
+  const mayWrite = findUsers(
+    objects.filter(({ writes }) => writes),
+    users,
+  );
+  const mayRunUnread = findUsers(
+    objects.filter(({ isUnread }) => isUnread),
+    users,
+  );
+  return { mayWrite: testName(mayWrite), mayRunUnread: testName(mayRunUnread) };
+}
+
+/** Operators and casts can occur anywhere. */
+function testName(names: ReadonlySet<string>): (name: string) => boolean {
+  return names.has(implicitName) ? () => true : (name) => names.has(name);
 }
 
 function toNamedObject([name, language, isVolatile, text]: readonly (string | null)[]): NamedObject {
   const isRead = readLanguages.has(language!);
   const uses: ReadonlySet<string> = isRead ? analyzeSql(text ?? '').words : new Set();
-  const writes = isVolatile === 't' && (!isRead || [...writingWords].some((word) => uses.has(word)));
-  return { name: name!, writes, uses };
+  const isUnread = !isRead || writingWords.some((word) => uses.has(word));
+  return { name: name!, writes: isVolatile === 't' && isUnread, isUnread, uses };
 }
 
-function findWriting(objects: readonly NamedObject[]): ReadonlySet<string> {
+/** Returns the names of the objects that use a name. */
+function indexUsers(objects: readonly NamedObject[]): ReadonlyMap<string, readonly string[]> {
   const users = new Map<string, string[]>();
   for (const { name, uses } of objects) {
     for (const used of uses) {
@@ -60,12 +76,20 @@ function findWriting(objects: readonly NamedObject[]): ReadonlySet<string> {
       else known.push(name);
     }
   }
-  const writing = new Set<string>();
-  const pending = objects.filter(({ writes }) => writes).map(({ name }) => name);
+  return users;
+}
+
+/** Returns the names of the objects, and of all that use them. */
+function findUsers(
+  objects: readonly NamedObject[],
+  users: ReadonlyMap<string, readonly string[]>,
+): ReadonlySet<string> {
+  const found = new Set<string>();
+  const pending = objects.map(({ name }) => name);
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    if (writing.has(name)) continue;
-    writing.add(name);
+    if (found.has(name)) continue;
+    found.add(name);
     pending.push(...(users.get(name) ?? []));
   }
-  return writing;
+  return found;
 }
