@@ -20,6 +20,7 @@ export { jwtClaims } from './auth/jwt-claims.ts';
 export type { LoginOptions } from './auth/login-options.ts';
 export { type LoginResult, loginStatus, refuseLogin, startSession } from './auth/login-result.ts';
 export { logout } from './auth/logout.ts';
+export { catalogFingerprintSql } from './catalog/catalog-fingerprint.sql.ts';
 export { MessageChunker, probeTopic } from './broadcast/message-chunker.ts';
 export { TopicListeners } from './broadcast/topic-listeners.ts';
 export { Limiter } from './changes/limiter.ts';

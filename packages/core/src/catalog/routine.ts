@@ -118,6 +118,8 @@ export interface Routine {
   readonly signature: string;
   /** The SQL of every call, when it is not a call of the routine. Its effects on the session are read from it. */
   readonly statement?: string;
+  /** Whether its source returns the same object from load to load, as long as nothing has changed. */
+  readonly isKept?: true;
   /** Whether every text that a call runs has been read, and only reads: its transaction need not be read-only. */
   readonly isReadThroughout?: true;
   /** Whether its source computes the values of parameters that queries of the comment set. */

@@ -58,15 +58,25 @@ export interface EndpointPlan extends BuildResult {
   readonly conflicts: readonly Diagnostic[];
 }
 
+interface BuiltEndpoint {
+  readonly endpoint: Endpoint | null;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What was built of routines that their source keeps, with the same options. */
+export type BuiltEndpoints = WeakMap<Routine, BuiltEndpoint>;
+
 /**
  * Builds one endpoint per routine from its comment and the options, in the order of the routines. Omits endpoints with a
  * diagnostic of severity `error`. The endpoints and diagnostics are deeply frozen.
  * @param explain whether to record how each comment is read
+ * @param kept what earlier loads with the same options have built
  */
 export function* buildEndpoints(
   routines: readonly Routine[],
   options: EndpointOptions,
   explain: boolean = false,
+  kept: BuiltEndpoints = new WeakMap(),
 ): Steps<EndpointPlan> {
   const traced: TracedRoutine[] = [];
   const diagnostics: RoutineDiagnostic[] = [];
@@ -83,12 +93,25 @@ export function* buildEndpoints(
   const names: NameConverter = { convertName: convert, convertType, convertColumns };
   let index: RoutineIndex | null = null;
   const known = (): RoutineIndex => (index ??= indexRoutines(routines));
-  for (const routine of routines) {
+  const buildOne = (routine: Routine): BuiltEndpoint => {
     const builder = new EndpointBuilder(routine, options, explain ? new CommentTrace() : null);
-    const endpoint = buildEndpoint(builder, names, known);
-    if (endpoint !== null && !builder.hasErrors) built.push(deepFreeze(endpoint));
+    let readsOthers = false;
+    const endpoint = buildEndpoint(builder, names, () => {
+      readsOthers = true;
+      return known();
+    });
     if (explain) traced.push({ builder, endpoint });
-    diagnostics.push(...builder.diagnostics.map((diagnostic) => ({ routine, diagnostic })));
+    const result = {
+      endpoint: endpoint === null || builder.hasErrors ? null : deepFreeze(endpoint),
+      diagnostics: builder.diagnostics,
+    };
+    if (routine.isKept === true && !readsOthers) kept.set(routine, result);
+    return result;
+  };
+  for (const routine of routines) {
+    const { endpoint, diagnostics: own } = (explain ? undefined : kept.get(routine)) ?? buildOne(routine);
+    if (endpoint !== null) built.push(endpoint);
+    for (const diagnostic of own) diagnostics.push({ routine, diagnostic });
     yield;
   }
   const routed = yield* excludeDuplicateRoutes(built);

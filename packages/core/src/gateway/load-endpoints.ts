@@ -5,8 +5,8 @@ import { adaptToCitus } from './adapt-to-citus.ts';
 import { checkValueQueries } from './check-value-queries.ts';
 import { checkIdempotency } from './check-idempotency.ts';
 import { idempotencyStore } from './options/idempotency-options.ts';
-import { isIdempotencyRoutine } from '../endpoints/idempotency-store.ts';
 import { checkCatalog } from './check-catalog.ts';
+import { builtEndpoints, readRoutines } from './read-routines.ts';
 import { readConstraintsByConnection } from './constraints.ts';
 import { functionsSource } from '../catalog/functions-source.ts';
 import { readSessionEffects, unknownSessionEffects } from '../catalog/session-effects.ts';
@@ -98,7 +98,12 @@ export async function loadEndpoints(
   ]);
   const [connectionNames, uploads] = [[...connections.named.keys()], services.uploads.endpointOptions];
   const plan = await runInSlices(
-    buildEndpoints(routines, { ...options, connectionNames, uploads }, options.endpointsExplained !== null),
+    buildEndpoints(
+      routines,
+      { ...options, connectionNames, uploads },
+      options.endpointsExplained !== null,
+      builtEndpoints(connections),
+    ),
   );
   await report(plan.diagnostics, options, observe);
   const created = await runEndpointCreated(plan.endpoints, options);
@@ -208,22 +213,6 @@ function renameSource(source: EndpointSource, name: string): EndpointSource {
     deriveEndpoints: (endpoints, routines, includeSchemas) =>
       source.deriveEndpoints?.(endpoints, routines, includeSchemas) ?? [],
   };
-}
-
-async function readRoutines(
-  sources: readonly EndpointSource[],
-  { main }: Connections,
-  options: ResolvedOptions,
-): Promise<readonly Routine[]> {
-  const read = await Promise.all(
-    sources.map(async (source) => {
-      const routines = await source.read(main, options);
-      const published = routines.filter((routine) => !isIdempotencyRoutine(routine, options.idempotency.schema));
-      const dialect = source.dialect === undefined ? {} : { dialect: source.dialect.name };
-      return mapInSlices(published, (routine) => ({ ...routine, source: source.name, ...dialect }));
-    }),
-  );
-  return read.flat();
 }
 
 /** Runs the handlers in the order that the host gave them. Returns their diagnostics, each once. */

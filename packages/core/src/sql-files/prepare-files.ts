@@ -173,6 +173,7 @@ function toPreparedFile(
       signature: path,
       statement: [...parsed.queries, ...parsed.statements].map(({ prefix, main }) => prefix + main).join(';\n'),
       takesQueries: true,
+      isKept: true,
       ...(reads && !usesName(parsed, effects.mayRunUnread) ? { isReadThroughout: true as const } : {}),
       ...(all.length === 0 ? {} : { faults: all }),
     },

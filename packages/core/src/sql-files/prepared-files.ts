@@ -14,11 +14,23 @@ interface KnownFile {
   readonly prepared: PreparedFile | null;
 }
 
+/** The files by the options of their source. Hosts may make the source again for each load. */
+const byDatabase = new WeakMap<Database, Map<string, PreparedFiles>>();
+
+/** @param key tells sources with other files or paths apart */
+export function preparedFiles(database: Database, key: string): PreparedFiles {
+  let sources = byDatabase.get(database);
+  if (sources === undefined) byDatabase.set(database, (sources = new Map()));
+  let files = sources.get(key);
+  if (files === undefined) sources.set(key, (files = new PreparedFiles(database)));
+  return files;
+}
+
 /**
  * The files of one database. A load describes those that have changed since the last one, or all of them after a change of the catalog: a
  * thousand statements take longer than all other steps of a reload.
  */
-export class PreparedFiles {
+class PreparedFiles {
   readonly #database: Database;
   #known: ReadonlyMap<string, KnownFile> = new Map();
   #fingerprint = '';
@@ -28,7 +40,10 @@ export class PreparedFiles {
   }
 
   /** Returns the files that are endpoints, in their order. */
-  async prepare(files: readonly SqlFile[], toName: (file: SqlFile) => Omit<NamedFile, 'parsed'>): Promise<readonly PreparedFile[]> {
+  async prepare(
+    files: readonly SqlFile[],
+    toName: (file: SqlFile) => Omit<NamedFile, 'parsed'>,
+  ): Promise<readonly PreparedFile[]> {
     // Before the statements are described: a change meanwhile is found by the next load.
     const fingerprint = JSON.stringify(await queryCatalog(this.#database, catalogFingerprintSql, []));
     const mayKeep = fingerprint === this.#fingerprint;

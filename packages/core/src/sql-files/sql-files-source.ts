@@ -1,5 +1,4 @@
 import { describeFault } from '../validation/fault.ts';
-import { mapInSlices } from '../catalog/slices.ts';
 import type { Database } from '../postgres/port.ts';
 import type { Routine, RoutineFault } from '../catalog/routine.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
@@ -8,8 +7,8 @@ import { createFileQuery } from './file-query.ts';
 import type { SqlFilesOptions } from './options.generated.ts';
 import { sqlFilesOptions } from './options.ts';
 import { findIdempotencyFault } from './idempotency-fault.ts';
-import { parseFile } from './parse-file.ts';
-import { type NamedFile, type PreparedFile, prepareFiles } from './prepare-files.ts';
+import type { NamedFile, PreparedFile } from './prepare-files.ts';
+import { preparedFiles } from './prepared-files.ts';
 import { readFiles, readVersions, type SqlFile } from './read-files.ts';
 
 /** A source of endpoints whose queries are files. */
@@ -21,8 +20,8 @@ export interface SqlFilesSource extends QuerySource {
 }
 
 /**
- * Returns the source of the SQL files that the patterns match: one endpoint for each file with an `HTTP` line. Every load reads and prepares
- * them again.
+ * Returns the source of the SQL files that the patterns match: one endpoint for each file with an `HTTP` line. Every load reads them, and
+ * prepares those that have changed, or all of them after a change of the catalog.
  * @throws RangeError that names an invalid option
  */
 export function sqlFilesSource(options: SqlFilesOptions): SqlFilesSource {
@@ -30,30 +29,36 @@ export function sqlFilesSource(options: SqlFilesOptions): SqlFilesSource {
   if (fault !== undefined) throw new RangeError(describeFault(fault));
   const { folder = '.', folderPaths = false } = options;
   const patterns = typeof options.files === 'string' ? [options.files] : options.files;
+  const key = JSON.stringify([folder, patterns, folderPaths]);
   let prepared: ReadonlyMap<string, PreparedFile> = new Map();
+  const files = new WeakMap<Endpoint, PreparedFile>();
   const builders = new WeakMap<Endpoint, QueryBuilder>();
+  const builderOf = (endpoint: Endpoint): QueryBuilder => {
+    let builder = builders.get(endpoint);
+    if (builder === undefined) builders.set(endpoint, (builder = createFileQuery(files.get(endpoint)!, endpoint)));
+    return builder;
+  };
   return Object.freeze({
     name: 'files',
     async read(database: Database): Promise<readonly Routine[]> {
-      const files = await readFiles(folder, patterns);
-      const read = await mapInSlices(files, (file) => readFile(file, folderPaths));
-      const all = await prepareFiles(
-        database,
-        read.flatMap((file) => file.named ?? []),
+      const read = await readFiles(folder, patterns);
+      const all = await preparedFiles(database, key).prepare(
+        read.filter(({ fault }) => fault === null),
+        (file) => nameFile(file, folderPaths),
       );
       prepared = new Map(all.map((file) => [file.routine.signature, file]));
-      const none = files.length === 0 ? [noMatch(patterns)] : [];
-      return [...none, ...read.flatMap(({ faulty }) => faulty ?? []), ...all.map(({ routine }) => routine)];
+      const none = read.length === 0 ? [noMatch(patterns)] : [];
+      return [...none, ...read.flatMap(toFaultyRoutine), ...all.map(({ routine }) => routine)];
     },
     readVersions: () => readVersions(folder, patterns),
     endpointsLoaded(endpoints: readonly Endpoint[]): void {
       for (const endpoint of endpoints) {
         const file = prepared.get(endpoint.id);
-        if (file !== undefined) builders.set(endpoint, createFileQuery(file, endpoint));
+        if (file !== undefined) files.set(endpoint, file);
       }
     },
     findIdempotencyFault: ({ id }) => findIdempotencyFault(prepared.get(id)!.file.parsed),
-    buildQuery: (input) => builders.get(input.endpoint)!(input),
+    buildQuery: (input) => builderOf(input.endpoint)(input),
   } satisfies SqlFilesSource);
 }
 
@@ -62,19 +67,18 @@ function noMatch(patterns: readonly string[]): Routine {
   return faultyRoutine(patterns.join(', '), 'none', { severity: 'warning', code: 'no-sql-file', line: null, message });
 }
 
-/** The file as an endpoint, or a routine that only has the fault of the file; neither for a file that is not an endpoint. */
-interface ReadFile {
-  readonly named?: NamedFile;
-  readonly faulty?: Routine;
+function toName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1).replace(/\.sql$/i, '');
 }
 
-function readFile({ path, folder: below, text, fault }: SqlFile, folderPaths: boolean): ReadFile {
-  const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.sql$/i, '');
-  if (fault !== null) return { faulty: faultyRoutine(path, name, { code: 'sql-file', line: null, message: fault }) };
-  const parsed = parseFile(text);
-  if (parsed === null) return {};
+function nameFile({ path, folder: below }: SqlFile, folderPaths: boolean): Omit<NamedFile, 'parsed'> {
   const folder = folderPaths ? below.toLowerCase().replaceAll('_', '-') : '';
-  return { named: { path, name, folder, parsed } };
+  return { path, name: toName(path), folder };
+}
+
+/** Returns a routine that only has the fault of the file; none for other files. */
+function toFaultyRoutine({ path, fault }: SqlFile): readonly Routine[] {
+  return fault === null ? [] : [faultyRoutine(path, toName(path), { code: 'sql-file', line: null, message: fault })];
 }
 
 function faultyRoutine(path: string, name: string, fault: RoutineFault): Routine {

@@ -1,6 +1,7 @@
 /** `pgway --watch`: reloads the catalog when it changes, and prints the changes of endpoints. */
 import { setTimeout } from 'node:timers/promises';
 import { type Endpoint, type EndpointSource, type Gateway, StartError } from '@pgway/core';
+import { catalogFingerprintSql } from '@pgway/core/internal';
 import type { CommandOptions } from '../gateway-options.ts';
 import { errorMessage } from '../expected-error.ts';
 import { createFileWatch } from './file-watch.ts';
@@ -11,34 +12,8 @@ const pollIntervalMs = 1000;
 /** Files are looked at more often: their author waits for the result. */
 const filePollIntervalMs = 250;
 
-/**
- * Sums the transaction ids that wrote the rows of the catalog: each new, changed or removed row changes a sum or a count. Leaves out
- * the rows of PostgreSQL itself and of temporary tables, which calls may create.
- */
-const fingerprintSql = `
-  with relations as (
-    select oid, xmin from pg_catalog.pg_class where oid operator(pg_catalog.>=) 16384 and relpersistence operator(pg_catalog.<>) 't'
-  ), changes (xmin) as (
-    select xmin from pg_catalog.pg_proc where oid operator(pg_catalog.>=) 16384
-    union all select xmin from relations
-    union all select xmin from pg_catalog.pg_attribute where attrelid operator(pg_catalog.=) any (select oid from relations)
-    union all select xmin from pg_catalog.pg_attrdef where adrelid operator(pg_catalog.=) any (select oid from relations)
-    union all select xmin from pg_catalog.pg_constraint where conrelid operator(pg_catalog.=) any (select oid from relations)
-    union all select xmin from pg_catalog.pg_rewrite where ev_class operator(pg_catalog.=) any (select oid from relations)
-    union all select t.xmin from pg_catalog.pg_type t where t.oid operator(pg_catalog.>=) 16384
-      and not exists (
-        select from pg_catalog.pg_class c
-        where c.reltype operator(pg_catalog.=) any (array[t.oid, t.typelem]) and c.relpersistence operator(pg_catalog.=) 't'
-      )
-    union all select xmin from pg_catalog.pg_policy
-    union all select xmin from pg_catalog.pg_enum
-    union all select xmin from pg_catalog.pg_namespace where nspname operator(pg_catalog.!~) '^pg_'
-    union all select xmin from pg_catalog.pg_description where objoid operator(pg_catalog.>=) 16384
-  )
-  select pg_catalog.count(*), pg_catalog.sum(xmin::pg_catalog.text::bigint) from changes`;
-
 async function readFingerprint(database: Database): Promise<string> {
-  return JSON.stringify(await database.query(fingerprintSql));
+  return JSON.stringify(await database.query(catalogFingerprintSql, []));
 }
 
 export interface PollOptions {
@@ -125,7 +100,7 @@ function describeChanges(
     ...[...after].flatMap(([key, endpoint]) => {
       const old = before.get(key);
       if (old === undefined) return [line('added', endpoint)];
-      return JSON.stringify(old) === JSON.stringify(endpoint) ? [] : [line('changed', endpoint)];
+      return old === endpoint || JSON.stringify(old) === JSON.stringify(endpoint) ? [] : [line('changed', endpoint)];
     }),
   ];
 }
