@@ -37,7 +37,7 @@ export function readFileQueries(
     const query = readValueQuery(rest!);
     if (query === null || (keyword === undefined && !isParameter(query.name))) continue;
     const start = comment.start + comment.text.length - query.text.length;
-    const inputs = findQueryInputs(query.text);
+    const inputs = findInputs(query);
     if ('message' in inputs) {
       faults.push(faultAt(text, start + inputs.at, 'value-query', `param ${query.name}: ${inputs.message}`));
       continue;
@@ -51,6 +51,19 @@ export function readFileQueries(
     queries.push({ target: query.name, line: comment.line, text: query.text, start, end, placeholders });
   }
   return { queries, faults };
+}
+
+function findInputs({
+  name,
+  text,
+}: {
+  readonly name: string;
+  readonly text: string;
+}): ReturnType<typeof findQueryInputs> {
+  const inputs = findQueryInputs(text);
+  if ('message' in inputs) return inputs;
+  const itself = inputs.find((input) => input.name === name);
+  return itself === undefined ? inputs : { at: itself.start, message: 'the query reads the parameter that it sets' };
 }
 
 const writing = /\b(?:insert|update|delete|merge|share|into)\b/i;

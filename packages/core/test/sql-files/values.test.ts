@@ -185,7 +185,7 @@ test('mistakes are reported with their place', async () => {
       '-- param b = select token from account\nselect :b::int',
       'param b: the query returns text, and an error of its conversion to integer would show the value to the client',
     ],
-    ['-- param b = select :b\nselect :b::int', 'param b: the query reads the parameter that it sets'],
+    ['-- param b = select :b\nselect :b::int', '2: column 21: param b: the query reads the parameter that it sets'],
     ['-- param c = select 1\nselect :b::int', 'param c: the routine has no parameter "c"; correct the name'],
   ];
   const started = await startWithFiles(
