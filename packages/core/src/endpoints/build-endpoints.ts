@@ -66,17 +66,21 @@ interface BuiltEndpoint {
 /** What was built of routines that their source keeps, with the same options. */
 export type BuiltEndpoints = WeakMap<Routine, BuiltEndpoint>;
 
+export interface BuildOptions {
+  /** Whether to record how each comment is read. */
+  readonly explain: boolean;
+  /** What earlier loads with the same options have built. */
+  readonly kept: BuiltEndpoints;
+}
+
 /**
  * Builds one endpoint per routine from its comment and the options, in the order of the routines. Omits endpoints with a
  * diagnostic of severity `error`. The endpoints and diagnostics are deeply frozen.
- * @param explain whether to record how each comment is read
- * @param kept what earlier loads with the same options have built
  */
 export function* buildEndpoints(
   routines: readonly Routine[],
   options: EndpointOptions,
-  explain: boolean = false,
-  kept: BuiltEndpoints = new WeakMap(),
+  { explain = false, kept = new WeakMap() }: Partial<BuildOptions> = {},
 ): Steps<EndpointPlan> {
   const traced: TracedRoutine[] = [];
   const diagnostics: RoutineDiagnostic[] = [];
@@ -271,9 +275,20 @@ function assembleComposed(
     description: joinDescription(builder.description),
     volatility: routine.volatility,
     ...resolveOutputConversion(routine, result, raw),
-    ...(routine.dialect === undefined ? {} : { dialect: routine.dialect }),
-    ...(routine.isReadThroughout === true ? { isReadThroughout: true as const } : {}),
-    ...(routine.definition === undefined ? {} : { definition: routine.definition }),
+    ...copySourceFacts(routine),
+  };
+}
+
+/** Members that few sources give. */
+function copySourceFacts({
+  dialect,
+  definition,
+  isReadThroughout,
+}: Routine): Pick<Endpoint, 'dialect' | 'definition' | 'isReadThroughout'> {
+  return {
+    ...(dialect === undefined ? {} : { dialect }),
+    ...(isReadThroughout === undefined ? {} : { isReadThroughout }),
+    ...(definition === undefined ? {} : { definition }),
   };
 }
 

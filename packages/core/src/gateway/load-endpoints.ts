@@ -6,7 +6,7 @@ import { checkValueQueries } from './check-value-queries.ts';
 import { checkIdempotency } from './check-idempotency.ts';
 import { idempotencyStore } from './options/idempotency-options.ts';
 import { checkCatalog } from './check-catalog.ts';
-import { builtEndpoints, readRoutines } from './read-routines.ts';
+import { keepEndpoints, readRoutines } from './read-routines.ts';
 import { readConstraintsByConnection } from './constraints.ts';
 import { functionsSource } from '../catalog/functions-source.ts';
 import { readSessionEffects, unknownSessionEffects } from '../catalog/session-effects.ts';
@@ -98,12 +98,7 @@ export async function loadEndpoints(
   ]);
   const [connectionNames, uploads] = [[...connections.named.keys()], services.uploads.endpointOptions];
   const plan = await runInSlices(
-    buildEndpoints(
-      routines,
-      { ...options, connectionNames, uploads },
-      options.endpointsExplained !== null,
-      builtEndpoints(connections),
-    ),
+    buildEndpoints(routines, { ...options, connectionNames, uploads }, keepEndpoints(connections, options)),
   );
   await report(plan.diagnostics, options, observe);
   const created = await runEndpointCreated(plan.endpoints, options);

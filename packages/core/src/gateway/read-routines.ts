@@ -1,6 +1,6 @@
 import type { Routine } from '../catalog/routine.ts';
 import { mapInSlices } from '../catalog/slices.ts';
-import type { BuiltEndpoints } from '../endpoints/build-endpoints.ts';
+import type { BuildOptions, BuiltEndpoints } from '../endpoints/build-endpoints.ts';
 import { isIdempotencyRoutine } from '../endpoints/idempotency-store.ts';
 import type { Connections } from './connections.ts';
 import type { EndpointSource } from './endpoint-source.ts';
@@ -39,9 +39,9 @@ function addSource(routine: Routine, members: SourceMembers): Routine {
 /** The options of a gateway stay the same. */
 const builtByGateway = new WeakMap<Connections, BuiltEndpoints>();
 
-/** Returns what earlier loads of the gateway have built. */
-export function builtEndpoints(connections: Connections): BuiltEndpoints {
-  let built = builtByGateway.get(connections);
-  if (built === undefined) builtByGateway.set(connections, (built = new WeakMap()));
-  return built;
+/** Returns how a load of the gateway builds endpoints: with those of earlier ones, or with an explanation of each. */
+export function keepEndpoints(connections: Connections, { endpointsExplained }: ResolvedOptions): BuildOptions {
+  let kept = builtByGateway.get(connections);
+  if (kept === undefined) builtByGateway.set(connections, (kept = new WeakMap()));
+  return { explain: endpointsExplained !== null, kept };
 }

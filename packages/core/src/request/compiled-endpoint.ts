@@ -20,11 +20,8 @@ import {
 } from '../endpoints/statement.ts';
 import { buildRoutineGuard } from '../endpoints/routine-guard.ts';
 import { type CompiledCachePolicy, compileCachePolicy } from './cache/cache-key.ts';
-import {
-  type CompiledIdempotency,
-  compileIdempotency,
-  type IdempotencyStore,
-} from './idempotency/compile-idempotency.ts';
+import { compileIdempotency } from './idempotency/compile-idempotency.ts';
+import type { CompiledIdempotency, IdempotencyStore } from './idempotency/compile-idempotency.ts';
 import type { Dialect } from '../ports/dialect.ts';
 import type { ChangeStatementsBuilder, QueryBuilder, QueryStatement } from '../ports/ports.ts';
 import { type AvailableHandler, type CompiledHandler, compileHandlers } from './upload/compile-upload.ts';

@@ -6,9 +6,9 @@ import { implicitName, namedObjectsSql } from './named-objects.sql.ts';
 /** What is known of names in a query. */
 export interface NamedEffects {
   /** Whether a query that uses the name may write. */
-  mayWrite(name: string): boolean;
+  readonly mayWrite: (name: string) => boolean;
   /** Whether a query that uses the name may run a text that has not been read: a dynamic statement, a function in another language. */
-  mayRunUnread(name: string): boolean;
+  readonly mayRunUnread: (name: string) => boolean;
 }
 
 interface NamedObject {

@@ -121,7 +121,7 @@ test.each<[change: string, file: string, before: string | undefined, after: stri
     'alter type mood rename to humour; create domain mood as text',
     'moods.sql',
     'GET stable public.mood public.mood text',
-    'GET stable text text text',
+    'GET stable public.mood text text',
   ],
 ])('after %s', async (change, file, before, after) => {
   const { database, reload, shape } = await start();
