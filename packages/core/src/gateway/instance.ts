@@ -4,7 +4,7 @@ import { CatalogState, type Health, readHealth, readStatistics, type Statistics 
 import type { GatewayServices, LoadedEndpoints } from './load-endpoints.ts';
 import { idempotencyStore } from './options/idempotency-options.ts';
 import type { ResolvedOptions } from './options/options.ts';
-import { refreshStaleEndpoints, serialize, shareRefreshes } from './refresh.ts';
+import { refreshStaleChanges, refreshStaleEndpoints, serialize, shareRefreshes } from './refresh.ts';
 import type { Services, ServicesStart } from './services.ts';
 import { toStartError } from './start-error.ts';
 import { startRetry } from './start-retry.ts';
@@ -86,7 +86,8 @@ export async function openInstance(
     throw toStartError(error);
   });
   notifications?.start(reload);
-  services.changes.onStale(() => void reload().catch(() => undefined));
+  const staleChanges = refreshStaleChanges(reload, observe);
+  services.changes.onStale(() => staleChanges.request());
   const shared = shareRefreshes(reload, events.broadcast, observe);
   const endpointHandle = createHandle(currentPipeline, refreshStale);
   const routes = routesWith(shared.refresh);
@@ -101,6 +102,7 @@ export async function openInstance(
     statistics: () => readStatistics(services, catalog),
     close: () => {
       shared.stop();
+      staleChanges.stop();
       return services.close();
     },
   };

@@ -150,9 +150,20 @@ function listen(connections: Connections, channel: string, receive: (message: Ch
   }
 }
 
+/** Refreshes when queries of row changes do not fit the database any more: clients that connect again cannot raise the rate. */
+export function refreshStaleChanges(refresh: Refresh, observe: Observer): { request(): void; stop(): void } {
+  const refresher = new DebouncedRefresh(observe, minStalePause);
+  refresher.start(refresh);
+  return refresher;
+}
+
 /** Runs one refresh at a time, and one more for all requests during a run. */
 class DebouncedRefresh {
   readonly #observe: Observer;
+  /** Milliseconds from the end of a refresh to the next one, at least. */
+  readonly #pause: number;
+  /** By `performance.now()`. */
+  #notBefore = 0;
   #refresh: Refresh | null = null;
   #timer: NodeJS.Timeout | undefined;
   /** When the timer fires, by `performance.now()`. */
@@ -162,8 +173,9 @@ class DebouncedRefresh {
   #stopped = false;
   #failures = 0;
 
-  constructor(observe: Observer) {
+  constructor(observe: Observer, pause = 0) {
     this.#observe = observe;
+    this.#pause = pause;
   }
 
   start(refresh: Refresh): void {
@@ -181,8 +193,9 @@ class DebouncedRefresh {
     this.#schedule(debounce);
   }
 
-  #schedule(delay: number): void {
+  #schedule(wanted: number): void {
     if (this.#refresh === null || this.#running || this.#stopped) return;
+    const delay = Math.max(wanted, this.#notBefore - performance.now());
     // A steady flow of notifications does not postpone the refresh.
     if (this.#due <= performance.now() + delay) return;
     this.#due = performance.now() + delay;
@@ -203,6 +216,7 @@ class DebouncedRefresh {
       delay = this.#retryDelay(error);
     }
     this.#running = false;
+    this.#notBefore = performance.now() + this.#pause;
     if (this.#requested) this.#schedule(delay);
   }
 

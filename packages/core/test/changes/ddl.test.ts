@@ -144,6 +144,31 @@ test('a request for a stream that finds a dropped column runs again with the end
   ]);
 });
 
+test('a stream that a reload does not help causes one reload in five seconds, however often clients come back', async () => {
+  let loads = 0;
+  const own = await startGateway(
+    `create table base (id integer primary key);
+    create function note() returns text language plpgsql stable as $$ begin return (select title from base limit 1); end $$;
+    create view film as select id, note() from base;
+    comment on view film is E'HTTP\\nchanges';
+    insert into base values (1);
+    create publication pgway_changes for table base`,
+    {
+      routineSources: [crudSource({ listing: true })],
+      changes: { window: 0 },
+      endpointCreated: (endpoint) => void (loads += Number(endpoint.name === 'film' && endpoint.method === 'GET')),
+    },
+  );
+  onTestFinished(() => own.close());
+  const started = performance.now();
+  const before = loads;
+  const path = '/api/film/changes?snapshot=true';
+  // As GET, whose function fails.
+  for (let count = 0; count < 30; count++) expect((await own.send(`GET ${path}`)).status).toBe(500);
+  expect(loads - before).toBeGreaterThan(0);
+  expect(loads - before).toBeLessThanOrEqual(Math.ceil((performance.now() - started) / 5_000));
+});
+
 test.each([
   ['swapped', ''],
   ['emptied', 'truncate emptied;'],
