@@ -11,13 +11,15 @@ export interface RedisSentinelGroup {
   /** The first one is the primary until a failover. */
   readonly servers: readonly [RedisServer, RedisServer];
   readonly sentinels: readonly RedisServer[];
+  /** Makes the Sentinels replace the primary. They do not do so by themselves within a minute. */
+  failover(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const name = 'pgway-test';
 const user = ['--user', 'gateway', 'on', '>secret', '~*', '&*', '+@all'];
 
-/** Starts the servers and waits until the Sentinels know each other. They replace a primary that is down for two seconds, which no server of a busy machine is. */
+/** Starts the servers and waits until the Sentinels know each other and both servers. */
 export async function startRedisSentinelGroup(): Promise<RedisSentinelGroup> {
   const directory = await mkdtemp(join(tmpdir(), 'pgway-sentinel-'));
   const started: RedisServer[] = [];
@@ -36,7 +38,7 @@ export async function startRedisSentinelGroup(): Promise<RedisSentinelGroup> {
     await writeFile(
       file,
       `sentinel monitor ${name} 127.0.0.1 ${port} 2
-sentinel down-after-milliseconds ${name} 2000
+sentinel down-after-milliseconds ${name} 60000
 sentinel failover-timeout ${name} 5000
 user gateway on >sentinel-secret ~* &* +@all
 `,
@@ -48,10 +50,16 @@ user gateway on >sentinel-secret ~* &* +@all
     const replica = await start([...user, '--replicaof', '127.0.0.1', String(primary.port)]);
     await untilReply(primary, 'WAIT 1 1000', ':1');
     const sentinels = await Promise.all([1, 2, 3].map((number) => startSentinel(number, primary.port)));
-    await Promise.all(sentinels.map((sentinel) => untilReply(sentinel, `SENTINEL CKQUORUM ${name}`, '+OK 3 usable')));
+    await Promise.all(
+      sentinels.map(async (sentinel) => {
+        await untilReply(sentinel, `SENTINEL CKQUORUM ${name}`, '+OK 3 usable');
+        await untilReply(sentinel, `SENTINEL REPLICAS ${name}`, '*1');
+      }),
+    );
     const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
     const url = `redis-sentinel://gateway:secret@${hosts}/${name}/0?sentinelUser=gateway&sentinelPassword=sentinel-secret`;
-    return { url, servers: [primary, replica], sentinels, stop };
+    const failover = (): Promise<void> => untilReply(sentinels[0]!, `SENTINEL FAILOVER ${name}`, '+OK');
+    return { url, servers: [primary, replica], sentinels, failover, stop };
   } catch (error) {
     await stop();
     throw error;

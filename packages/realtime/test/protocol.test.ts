@@ -40,14 +40,21 @@ const topic = 'realtime:room';
 const binding = { event: 'INSERT', schema: 'public', table: 'film', filter: 'id=gt.0', more: [1] };
 const joinMessage = ['1', '1', topic, 'phx_join', { config: { postgres_changes: [binding] } }];
 
+/** Whether a message is the last one that answers a join: a later one would replace the channel. */
+function isLastOfJoin(message: unknown): boolean {
+  const [, , , event, payload] = message as readonly [unknown, unknown, unknown, string, { readonly status?: string }];
+  return event === 'system' || (event === 'phx_reply' && payload.status === 'error');
+}
+
 /** Joins; the log may not be read yet. */
 async function joined(client: RawClient): Promise<void> {
   await expect
     .poll(async () => {
       const before = client.messages.length;
       client.send(joinMessage);
-      await expect.poll(() => client.messages.length).toBeGreaterThan(before);
-      return client.messages.at(-1);
+      const last = (): unknown => client.messages.slice(before).find(isLastOfJoin);
+      await expect.poll(last).toBeDefined();
+      return last();
     })
     .toMatchObject({ 3: 'system' });
 }
@@ -274,11 +281,14 @@ describe('a connection', () => {
     void client.closed.then(() => (isClosed = true));
     const other = await open();
     await joined(other);
-    for (let round = 0; round < 8; round++) {
+    const before = other.messages.length;
+    // The kernel buffers an amount that depends on its settings.
+    for (let round = 0; server.statistics().slowClients === 0; round++) {
+      expect(round).toBeLessThan(100);
       await gateway.database.query(
         `insert into film select ${round} * 100 + n, repeat('x', 50000) from generate_series(1, 100) n`,
       );
-      await expect.poll(() => other.messages.length).toBeGreaterThanOrEqual((round + 1) * 100);
+      await expect.poll(() => other.messages.length).toBeGreaterThanOrEqual(before + (round + 1) * 100);
     }
     client.socket.resume();
     await expect.poll(() => isClosed).toBe(true);

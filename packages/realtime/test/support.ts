@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { realtime, type RealtimeOptions } from '@pgway/realtime';
+import { type Realtime, realtime, type RealtimeOptions } from '@pgway/realtime';
 import type { TestGateway } from '@pgway/testing';
 import {
   REALTIME_SUBSCRIBE_STATES,
@@ -15,6 +15,7 @@ import { WebSocket } from 'ws';
 export interface TestRealtime {
   /** `ws://127.0.0.1:…` */
   readonly url: string;
+  readonly statistics: Realtime['statistics'];
   close(): Promise<void>;
 }
 
@@ -30,7 +31,7 @@ export async function serve(gateway: TestGateway['gateway'], options: RealtimeOp
     await service.close();
     server.close();
   };
-  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, statistics: service.statistics, close };
 }
 
 /** Serves the changes of a gateway for the tests of a file. */
@@ -46,6 +47,7 @@ export function useRealtime(gateway: () => TestGateway['gateway'], options: Real
     get url() {
       return started!.url;
     },
+    statistics: () => started!.statistics(),
     close: () => started!.close(),
   };
 }
