@@ -15,6 +15,8 @@ export interface PrimaryServer {
   startReplica(settings?: Readonly<Record<string, string>>): Promise<ReplicaServer>;
   /** Kills the server, as a crash does. */
   kill(): Promise<void>;
+  /** Starts the server again after `kill`, on another port. */
+  restart(): Promise<void>;
   /** Stops all servers and removes their files. */
   stop(): Promise<void>;
 }
@@ -76,6 +78,7 @@ export async function startPrimary(settings: Settings = {}): Promise<PrimaryServ
       };
     },
     kill: () => primary.kill(),
+    restart: () => primary.restart(),
     stop: async () => {
       await Promise.all(running.map((server) => server.stop()));
     },

@@ -10,7 +10,7 @@ import type {
   ChangeSubscription,
   TableReport,
 } from '../ports/changes.ts';
-import { clientShare, type Database } from '../postgres/port.ts';
+import { clientShare, ConnectionLost, type Database } from '../postgres/port.ts';
 import type { CommittedTransaction } from '../postgres/replication/committed-transaction.ts';
 import { StatementCache } from '../postgres/statement-cache.ts';
 import { ChangeGroup, findResetReason, groupKey, GroupMember, untilResumable } from './change-group.ts';
@@ -338,11 +338,18 @@ export class ChangeEngine implements ChangeFeed {
   /** Takes a snapshot, and waits until the reader has everything that it shows. */
   async #takeCut(): Promise<Cut> {
     const { holders, publication, serverVersion, maxAgeMs } = this.#options;
-    const version = serverVersion();
+    const [version, slot] = [serverVersion(), this.#source.reader?.slot ?? ''];
     await this.#refreshTables();
     await this.#watchers.refresh();
     const subjects = await this.#definitions.listSubjects([...this.#groups.values()]);
-    const cut = await Cut.take(holders, { serverVersion: version, subjects, publication, timeout: maxAgeMs });
+    const cut = await Cut.take(holders, { serverVersion: version, subjects, publication, slot, timeout: maxAgeMs });
+    if (!cut.hasSlot) {
+      // After a failover, connections may lead to two servers: one of them has changes that the log of the other one does not have.
+      const error = new ConnectionLost('the snapshot is of another server than the log');
+      cut.disconnect();
+      this.#source.abandon(error);
+      throw error;
+    }
     try {
       if (cut.flushLsn < cut.insertLsn) await flushLog(holders, version, maxAgeMs);
       await this.#source.reach(cut.insertLsn, maxAgeMs);

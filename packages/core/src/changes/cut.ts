@@ -17,6 +17,8 @@ export interface CutOptions {
   /** The watched tables, and the roles that read them. */
   readonly subjects: DefinitionSubjects;
   readonly publication: string;
+  /** The slot of the reader. */
+  readonly slot: string;
   /** Milliseconds. */
   readonly timeout: number;
 }
@@ -32,6 +34,8 @@ export class Cut {
   readonly flushLsn: bigint;
   /** `<timeline>-<insert position>`, in hexadecimal digits of fixed length. */
   readonly position: string;
+  /** Whether the slot of the reader is on the server of the snapshot. */
+  readonly hasSlot: boolean;
   /** As the snapshot shows them. */
   readonly definitions: Definitions;
   /** By `performance.now()`. */
@@ -42,26 +46,30 @@ export class Cut {
   #uses = 1;
 
   private constructor(transaction: Transaction, row: readonly (string | null)[], takenAt: number) {
-    const [snapshot, visibility, insertLsn, flushLsn, timeline, tables, roles] = row;
+    const [snapshot, visibility, insertLsn, flushLsn, timeline, hasSlot, tables, roles] = row;
     this.#transaction = transaction;
     this.snapshot = snapshot!;
     this.visibility = parseSnapshot(visibility!);
     this.insertLsn = parseLsn(insertLsn!);
     this.flushLsn = parseLsn(flushLsn!);
     this.position = `${timeline!}-${normalizeLsn(insertLsn!)}`;
+    this.hasSlot = hasSlot === 't';
     this.definitions = parseDefinitions(tables!, roles!);
     this.takenAt = takenAt;
     this.takenAtTime = Date.now() - (performance.now() - takenAt);
   }
 
   /** Takes a snapshot on a connection that stays in its transaction until the last use has ended. */
-  static async take(holders: Database, { serverVersion, subjects, publication, timeout }: CutOptions): Promise<Cut> {
+  static async take(
+    holders: Database,
+    { serverVersion, subjects, publication, slot, timeout }: CutOptions,
+  ): Promise<Cut> {
     const rows = createTextRowSink();
     const takenAt = performance.now();
     const transaction = await holders.begin({
       settings: {
         statement: snapshotStatement(serverVersion),
-        values: definitionValues(subjects, publication),
+        values: [...definitionValues(subjects, publication), slot],
         rows,
       },
       restoreSettings: null,
@@ -78,11 +86,22 @@ export class Cut {
     this.#uses++;
   }
 
+  /** Ends the snapshot with its connection. */
+  disconnect(): void {
+    this.#uses = 0;
+    void this.#transaction.run([{ statement: terminateStatement, values: [] }]).catch(() => undefined);
+  }
+
   /** Ends the snapshot with its last use. Transactions that read it keep it. */
   release(): void {
     if (--this.#uses === 0) void this.#transaction.rollback();
   }
 }
+
+const terminateStatement: Statement = {
+  name: '',
+  sql: 'select pg_catalog.pg_terminate_backend(pg_catalog.pg_backend_pid())',
+};
 
 const statements = new Map<number, Statement>();
 
@@ -103,6 +122,7 @@ function snapshotSql(serverVersion: number): string {
   return `select pg_catalog.pg_export_snapshot(), pg_catalog.pg_current_snapshot()::pg_catalog.text,
   pg_catalog.pg_current_wal_insert_lsn(), pg_catalog.pg_current_wal_flush_lsn(),
   pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_flush_lsn()), 1, 8),
+  exists (select from pg_catalog.pg_replication_slots as s where s.slot_name operator(pg_catalog.=) $4::pg_catalog.name),
   ${definitionsSql(serverVersion)}${settings}`;
 }
 

@@ -28,6 +28,7 @@ export class LogSource {
   readonly #abort = new AbortController();
   #running: Promise<void> | null = null;
   readonly #waiting: (() => void)[] = [];
+  #fail: (error: Error) => void = () => undefined;
   /** Null while the log is not read. */
   reader: ChangeReader | null = null;
   /** Why it is not read. */
@@ -54,6 +55,11 @@ export class LogSource {
   reach(lsn: bigint, ms: number): Promise<void> {
     const { reader } = this;
     return reader === null ? Promise.reject(this.unavailable) : within(ms, reader.reach(lsn));
+  }
+
+  /** Ends the reader, and opens another one. */
+  abandon(error: Error): void {
+    this.#fail(error);
   }
 
   get isClosed(): boolean {
@@ -89,6 +95,7 @@ export class LogSource {
     const { signal } = this.#abort;
     let fail: (error: Error) => void = () => undefined;
     const failed = new Promise<Error>((resolve) => (fail = resolve));
+    this.#fail = fail;
     const onTransaction = (transaction: CommittedTransaction): void => this.#events.onTransaction(transaction);
     const reader = await this.#open({ onTransaction, onFailure: fail }, signal);
     this.reader = reader;

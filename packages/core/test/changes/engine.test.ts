@@ -222,6 +222,7 @@ describe('gaps', () => {
     const steps: (() => Promise<unknown>)[] = [];
     const { engine } = await startEngine(database, {
       changeReader: (reader) => ({
+        slot: reader.slot,
         get position() {
           return reader.position;
         },

@@ -23,6 +23,7 @@ describe('after each cut, the rows of a subscriber are those that its caller rea
   test('control: rows are wrong without the wait for the position of the snapshot', async () => {
     const { engine } = await startEngine(database, {
       changeReader: (reader) => ({
+        slot: reader.slot,
         get position() {
           return reader.position;
         },

@@ -32,6 +32,7 @@ export function useLogicalServer(settings: Readonly<Record<string, string>> = {}
     query: (sql) => current().query(sql),
     startReplica: (own) => current().startReplica(own),
     kill: () => current().kill(),
+    restart: () => current().restart(),
     stop: () => current().stop(),
   };
 }

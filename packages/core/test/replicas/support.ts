@@ -48,6 +48,8 @@ export interface Relay {
   through(connectionString: string): string;
   /** Connects to another server, and ends the connections to the one before. */
   lead(connectionString: string): void;
+  /** Connects to another server from now on, and keeps the connections to the one before. */
+  divert(connectionString: string): void;
   /** Accepts bytes and forwards none, as when a network drops packets. */
   freeze(): void;
 }
@@ -85,6 +87,7 @@ export async function startRelay(connectionString: string): Promise<Relay> {
       isFrozen = false;
       close();
     },
+    divert: (text) => void (target = new URL(text)),
     freeze: () => void (isFrozen = true),
   };
 }

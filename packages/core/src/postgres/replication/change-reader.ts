@@ -11,6 +11,8 @@ export type { CommittedTransaction } from './committed-transaction.ts';
 
 /** Reads the changes of a publication through logical replication. */
 export interface ChangeReader {
+  /** The name of its slot, which exists on the server of the reader only. */
+  readonly slot: string;
   /** Everything that was committed up to this position has been delivered. */
   readonly position: bigint;
   /**
@@ -78,6 +80,7 @@ class ThreadedReader implements ChangeReader {
   readonly #relations = new Map<number, ChangedRelation>();
   readonly #opening: { readonly resolve: () => void; readonly reject: (error: Error) => void };
   #waiters: Waiter[] = [];
+  #slot = '';
   #position = 0n;
   #walPageSize = 0n;
   #state: 'opening' | 'open' | 'failed' | 'closed' = 'opening';
@@ -100,6 +103,10 @@ class ThreadedReader implements ChangeReader {
     this.#thread.on('message', (message: FromThread) => this.#receive(message));
     this.#thread.on('error', (error) => this.#fail(new ConnectionLost(`the thread has failed: ${String(error)}`)));
     this.#thread.once('exit', () => this.#fail(new ConnectionLost('the thread has ended')));
+  }
+
+  get slot(): string {
+    return this.#slot;
   }
 
   get position(): bigint {
@@ -134,6 +141,7 @@ class ThreadedReader implements ChangeReader {
   #receive(message: FromThread): void {
     switch (message.kind) {
       case 'opened':
+        this.#slot = message.slot;
         this.#position = message.position;
         this.#walPageSize = BigInt(message.walPageSize);
         if (this.#state === 'opening') this.#state = 'open';

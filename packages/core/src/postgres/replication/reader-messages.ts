@@ -26,7 +26,7 @@ export type ToThread =
   | { readonly kind: 'close' };
 
 export type FromThread =
-  | { readonly kind: 'opened'; readonly position: bigint; readonly walPageSize: number }
+  | { readonly kind: 'opened'; readonly slot: string; readonly position: bigint; readonly walPageSize: number }
   | {
       readonly kind: 'changes';
       readonly transactions: readonly CollectedTransaction[];

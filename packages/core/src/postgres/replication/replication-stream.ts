@@ -87,8 +87,8 @@ export class ReplicationStream {
     this.#decoder = new PgoutputDecoder(this.#collector, options.keys);
   }
 
-  /** Creates the slot and starts to read. Returns the position at which it begins, and the size of pages of the log. */
-  async open(): Promise<{ readonly position: bigint; readonly walPageSize: number }> {
+  /** Creates the slot and starts to read. Returns its name, the position at which it begins, and the size of pages of the log. */
+  async open(): Promise<{ readonly slot: string; readonly position: bigint; readonly walPageSize: number }> {
     const connection = await ReplicationConnection.open(this.#options.connection, {
       data: (chunk, start, end) => this.#decoder.decode(chunk, start, end),
       keepalive: (position, mustReply) => this.#handleKeepalive(position, mustReply),
@@ -127,7 +127,7 @@ export class ReplicationStream {
     );
     this.#receivedAt = performance.now();
     this.#timer = setInterval(() => this.#tick(), feedbackIntervalMs);
-    return { position: this.#position, walPageSize: Number(pageSize) };
+    return { slot, position: this.#position, walPageSize: Number(pageSize) };
   }
 
   /** Asks the server for its position until it has reached `lsn`. */
