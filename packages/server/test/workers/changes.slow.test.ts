@@ -1,5 +1,5 @@
 import { type ClientRequest, get } from 'node:http';
-import { build, useDatabase } from '@pgway/testing';
+import { build, freshDatabase, type TestDatabase, useDatabase } from '@pgway/testing';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Server, startWorkers } from './support.ts';
 
@@ -21,7 +21,10 @@ interface Stream {
 }
 
 /** Opens a stream on the next worker. */
-async function openStream({ url }: Server, headers: Readonly<Record<string, string>> = {}): Promise<Stream> {
+async function openStream(
+  { url }: Pick<Server, 'url'>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Stream> {
   let text = '';
   let isEnded = false;
   let outgoing: ClientRequest | undefined;
@@ -56,8 +59,8 @@ async function openStream({ url }: Server, headers: Readonly<Record<string, stri
   };
 }
 
-const slots = (): Promise<readonly unknown[]> =>
-  database.query('select active_pid from pg_replication_slots where database = current_database()');
+const slots = (of: TestDatabase = database): Promise<readonly unknown[]> =>
+  of.query('select active_pid from pg_replication_slots where database = current_database()');
 
 test('one slot serves all workers, and streams survive the ends of a worker and of the reader', async () => {
   const server = await startWorkers({ connectionString: database.connectionString, crud: { enabled: true } });
@@ -67,7 +70,7 @@ test('one slot serves all workers, and streams survive the ends of a worker and 
     await openStream(server),
     await openStream(server),
   ];
-  await expect.poll(slots).toHaveLength(1);
+  await expect.poll(() => slots()).toHaveLength(1);
   await database.query(`insert into film values (1, 'One')`);
   for (const { events } of streams) await expect.poll(events).toEqual(['insert {"id":1,"title":"One"}']);
 
@@ -90,7 +93,7 @@ test('one slot serves all workers, and streams survive the ends of a worker and 
     'select pg_terminate_backend(active_pid) from pg_replication_slots where database = current_database()',
   );
   for (const { events } of [continued, kept]) await expect.poll(() => events().at(-1)).toBe('gap "connection-lost"');
-  await expect.poll(slots).toHaveLength(1);
+  await expect.poll(() => slots()).toHaveLength(1);
   await database.query(`insert into film values (3, 'Three')`);
   for (const { events } of [continued, kept]) {
     await expect.poll(() => events().at(-1)).toBe('insert {"id":3,"title":"Three"}');
@@ -98,5 +101,49 @@ test('one slot serves all workers, and streams survive the ends of a worker and 
 
   // The server: nothing stays behind.
   server.program.child.kill('SIGKILL');
-  await expect.poll(slots).toEqual([]);
+  await expect.poll(() => slots()).toEqual([]);
+});
+
+test('with tenants, each worker reads the logs of its tenants, and streams have the changes of theirs alone', async () => {
+  const schema = `
+    create table film (id integer primary key, title text);
+    comment on table film is E'HTTP\\nchanges';
+    create publication pgway_changes for table film;`;
+  const [acme, globex] = [await freshDatabase(schema), await freshDatabase(schema)];
+  onTestFinished(async () => void (await Promise.all([acme.drop(), globex.drop()])));
+  const server = await startWorkers({
+    connectionString: database.connectionString,
+    crud: { enabled: true },
+    tenant: {
+      by: 'host',
+      host: '{tenant}.example.com',
+      connectionStrings: { acme: acme.connectionString, globex: globex.connectionString },
+    },
+  });
+  const [acmeHost, globexHost] = [{ host: 'acme.example.com' }, { host: 'globex.example.com' }];
+  const ofAcme: Stream[] = [];
+  const openAnother = async (): Promise<number> => {
+    ofAcme.push(await openStream(server, acmeHost));
+    return (await slots(acme)).length;
+  };
+  await expect.poll(openAnother).toBe(2);
+  const ofGlobex = await openStream(server, globexHost);
+  await acme.query(`insert into film values (1, 'Of Acme')`);
+  await globex.query(`insert into film values (1, 'Of Globex')`);
+  for (const { events } of ofAcme) await expect.poll(events).toEqual(['insert {"id":1,"title":"Of Acme"}']);
+  await expect.poll(ofGlobex.events).toEqual(['insert {"id":1,"title":"Of Globex"}']);
+
+  // Another worker has another log: the client learns that changes may be missing.
+  const [victim] = await server.workers();
+  process.kill(victim!, 'SIGKILL');
+  await expect.poll(() => ofAcme.some(({ isEnded }) => isEnded())).toBe(true);
+  const lost = ofAcme.find(({ isEnded }) => isEnded())!;
+  const continued = await openStream(server, { ...acmeHost, 'last-event-id': lost.lastId() });
+  await expect.poll(continued.events).toEqual(['gap "other-instance"']);
+  await acme.query(`insert into film values (2, 'Two')`);
+  await expect.poll(() => continued.events().at(-1)).toBe('insert {"id":2,"title":"Two"}');
+
+  server.program.child.kill('SIGKILL');
+  await expect.poll(() => slots(acme)).toEqual([]);
+  await expect.poll(() => slots(globex)).toEqual([]);
 });
