@@ -86,8 +86,7 @@ export async function openInstance(
     throw toStartError(error);
   });
   notifications?.start(reload);
-  const staleChanges = refreshStaleChanges(reload, observe);
-  services.changes.onStale(() => staleChanges.request());
+  const staleChanges = refreshStaleChanges(services.changes, reload, observe);
   const shared = shareRefreshes(reload, events.broadcast, observe);
   const endpointHandle = createHandle(currentPipeline, refreshStale);
   const routes = routesWith(shared.refresh);

@@ -1,4 +1,5 @@
 import type { Connections } from './connections.ts';
+import type { Changes } from './open-changes.ts';
 import type { ChannelEvent } from '../postgres/port.ts';
 import type { Broadcast, Observer } from '../ports/ports.ts';
 import type { RequestPipeline } from '../request/pipeline.ts';
@@ -151,9 +152,14 @@ function listen(connections: Connections, channel: string, receive: (message: Ch
 }
 
 /** Refreshes when queries of row changes do not fit the database any more: clients that connect again cannot raise the rate. */
-export function refreshStaleChanges(refresh: Refresh, observe: Observer): { request(): void; stop(): void } {
+export function refreshStaleChanges(
+  changes: Pick<Changes, 'onStale'>,
+  refresh: Refresh,
+  observe: Observer,
+): { stop(): void } {
   const refresher = new DebouncedRefresh(observe, minStalePause);
   refresher.start(refresh);
+  changes.onStale(() => refresher.request());
   return refresher;
 }
 
