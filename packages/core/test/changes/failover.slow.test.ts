@@ -98,7 +98,7 @@ async function followAll(): Promise<Followers> {
   const followers = filters.map((filter) => {
     const follower = followChanges(gateway, `/api/item/changes?snapshot=true${filter}`);
     onTestFinished(() => follower.close());
-    return { filter, rows: follower.rows, gaps: follower.gaps };
+    return { filter, rows: () => follower.rows(), gaps: follower.gaps };
   });
   for (const { filter, rows } of followers) await expect.poll(rows).toEqual(await rowsOf(filter));
   return followers;
