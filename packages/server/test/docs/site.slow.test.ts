@@ -81,10 +81,22 @@ describe.skipIf(!existsSync(builder) || chromiumPath === undefined)('the site of
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('searchbox').fill('keyset pagination');
     await page.getByRole('option').filter({ hasText: 'Keyset pagination' }).first().click();
-    await expect.poll(() => page.url()).toBe(`${origin}/guide/tables.html#keyset-pagination`);
+    await expect.poll(() => page.url()).toBe(`${origin}/guide/listings.html#keyset-pagination`);
     await expect.poll(() => page.getByRole('heading', { name: 'Keyset pagination' }).isVisible()).toBe(true);
     expect(requests.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).toEqual([]);
     expect(errors).toEqual([]);
+  });
+
+  test('the home page has the picture, and its code fits a window of 1280 pixels', async () => {
+    const { page } = await open('/');
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await expect.poll(() => page.evaluate('document.images[0]?.naturalWidth')).toBe(1280);
+    expect(await page.evaluate(`document.documentElement.scrollWidth <= innerWidth`)).toBe(true);
+    const blocks = (await page.evaluate(
+      `[...document.querySelectorAll('main pre')].map((block) => [block.scrollWidth <= block.clientWidth, block.innerText])`,
+    )) as readonly (readonly [boolean, string])[];
+    expect(blocks.some(([, text]) => text.includes('create or replace function'))).toBe(true);
+    expect(blocks.filter(([fits]) => !fits)).toEqual([]);
   });
 
   test('code is highlighted by the style sheet of the site; hidden parts of examples are not on the page', async () => {
