@@ -51,6 +51,12 @@ const plan: readonly Part[] = [
   },
   { name: 'streams', args: [], quick: ['--quick'], seconds: 90 },
   { name: 'changes', args: ['--seconds=5'], quick: ['--quick'], seconds: 180 },
+  {
+    name: 'rivals',
+    args: ['--rounds=3', '--seconds=1'],
+    quick: ['--quick', '--rounds=1', '--only=pgway,fastify,fastify-json,bun,rust,scalar,rows-10'],
+    seconds: 650,
+  },
 ];
 const openBenchmarks = ['', 'latency'];
 

@@ -14,6 +14,7 @@ import {
   keySuite,
   mcpSuite,
   relatedSuite,
+  rivalSuite,
   routineSuite,
   type Suite,
   tableSuite,
@@ -47,6 +48,7 @@ function suiteBenchmark(command: string, suite: Suite, summary: string): Benchma
 /** By name; the one without a name runs by default. */
 export const benchmarks: ReadonlyMap<string, Benchmark> = new Map<string, Benchmark>([
   ['', suiteBenchmark('', routineSuite, 'functions that return a number or rows, against other servers')],
+  ['rivals', suiteBenchmark('rivals', rivalSuite, 'the same functions, against servers in Bun, Rust, Go and Node.js')],
   ['cache', suiteBenchmark('cache', cacheSuite, 'cached responses and 304, against a node:http handler')],
   ['tables', suiteBenchmark('tables', tableSuite, 'reads and writes of a table')],
   ['related', suiteBenchmark('related', relatedSuite, 'related rows in the dialect of PostgREST, against joins')],

@@ -3,8 +3,9 @@ import { serverCompetitor, startCompetitor } from './competitor.ts';
 import type { ContenderSettings } from './contenders/contender.ts';
 import type { LoadTool } from './load/load.ts';
 import type { BenchOptions } from './options.ts';
-import { startPeer } from './peer.ts';
+import { type Peer, startPeer } from './peer.ts';
 import { pgbenchTitle, type SelectScript, startPgbench } from './pgbench.ts';
+import { buildRivals } from './rivals.ts';
 import type { Series } from './rounds.ts';
 import { runRounds } from './rounds.ts';
 import type { Suite } from './suite.ts';
@@ -30,13 +31,15 @@ export async function compete(context: CompetitionContext): Promise<Competition>
   const { suite, options, signal, log } = context;
   const competitors: Competitor[] = [];
   const series: Series[] = [];
-  const missing: string[] = [];
+  const rivals = suite.hasRivals === true ? buildRivals((name) => options.has(name)) : { peers: [], missing: [] };
+  const peers = [...rivals.peers, ...options.peers];
+  const missing = [...rivals.missing];
   try {
-    missing.push(...(await startCompetitors(context, competitors)));
+    missing.push(...(await startCompetitors(context, peers, competitors)));
     for (const connections of options.connections) {
       for (const work of suite.works.filter(({ name }) => options.has(name))) {
         log(`${work.name}, ${connections} connections …`);
-        const capable = await prepareAll(context, work, competitors);
+        const capable = await prepareAll(peers, work, competitors);
         missing.push(...capable.missing);
         series.push(...(await runRounds({ work, connections }, capable.competitors, options, signal)));
       }
@@ -50,12 +53,13 @@ export async function compete(context: CompetitionContext): Promise<Competition>
 /** Adds competitors to the list one at a time, so that the caller can close them when a later start fails. */
 async function startCompetitors(
   { suite, settings, tool, options, databaseCpu }: CompetitionContext,
+  peers: readonly Peer[],
   competitors: Competitor[],
 ): Promise<readonly string[]> {
   for (const name of suite.contenders.filter((contender) => options.has(contender))) {
     competitors.push(await startCompetitor(name, settings, tool, databaseCpu));
   }
-  for (const peer of options.peers) {
+  for (const peer of peers) {
     competitors.push(serverCompetitor(peer.name, await startPeer(peer, settings), tool, databaseCpu));
   }
   if (!suite.isOpen || !options.has('pgbench')) return [];
@@ -73,7 +77,7 @@ async function startCompetitors(
 
 /** Selects the competitors whose response to a single request is right. Only a peer may fail: it may lack an endpoint. */
 async function prepareAll(
-  { options }: CompetitionContext,
+  peers: readonly Peer[],
   work: Suite['works'][number],
   all: readonly Competitor[],
 ): Promise<{ readonly competitors: readonly Competitor[]; readonly missing: readonly string[] }> {
@@ -84,7 +88,7 @@ async function prepareAll(
       await competitor.prepare(work);
       competitors.push(competitor);
     } catch (error) {
-      if (!options.peers.some(({ name }) => name === competitor.title)) throw error;
+      if (!peers.some(({ name }) => name === competitor.title)) throw error;
       missing.push(`${competitor.title} at ${String(error)}`);
     }
   }

@@ -1,5 +1,6 @@
 import { Arguments, UsageError } from './arguments.ts';
 import { type Peer, readPeers } from './peer.ts';
+import { rivalNames } from './rivals.ts';
 import type { Suite } from './suite.ts';
 
 export interface BenchOptions {
@@ -94,6 +95,6 @@ function workNames({ works, hasStream }: Suite): readonly string[] {
   return [...works.map((work) => work.name), ...(hasStream ? [streamName] : [])];
 }
 
-function competitorNames({ contenders, isOpen }: Suite): readonly string[] {
-  return [...contenders, ...(isOpen ? [pgbenchName] : [])];
+function competitorNames({ contenders, isOpen, hasRivals }: Suite): readonly string[] {
+  return [...contenders, ...(hasRivals === true ? rivalNames : []), ...(isOpen ? [pgbenchName] : [])];
 }

@@ -9,8 +9,21 @@ import type { PgbenchScript, Work } from './works/work.ts';
 
 export const pgbenchTitle = 'limit: pgbench, no HTTP';
 
+const pipelineLength = 5;
+export const pipelineTitle: string = `limit: pgbench, pipelines of ${pipelineLength}, no HTTP`;
+
 /** Returns the calls of a work that pgbench makes; null: none. */
 export type SelectScript = (work: Work) => PgbenchScript | null;
+
+/** The calls of a work in pipelines: with 50 HTTP connections and ten of the database, each of these has five calls at a time. */
+export const selectPipeline: SelectScript = ({ pgbench }) =>
+  pgbench === null
+    ? null
+    : {
+        ...pgbench,
+        sql: `\\startpipeline\n${`${pgbench.sql}\n`.repeat(pipelineLength)}\\endpipeline\n`,
+        calls: pipelineLength,
+      };
 
 /**
  * Runs calls with pgbench, which ignores the results: prepared, over as many connections as each contender has. Returns null when pgbench is
@@ -33,17 +46,19 @@ export async function startPgbench(
     check: async () => null,
     async run(work, { connections, seconds, signal }) {
       const clients = Math.min(connections, settings.pool);
-      const args = pgbenchArguments(select(work)!, file(work), { clients, seconds });
+      const script = select(work)!;
+      const args = pgbenchArguments(script, file(work), { clients, seconds });
+      const calls = script.calls ?? 1;
       const before = databaseCpu();
       const output = await runProgram('pgbench', [...args, target], { signal, env });
       const { rate, transactions } = readPgbenchOutput(output);
       return {
-        requestsPerSecond: rate,
+        requestsPerSecond: rate * calls,
         failures: 0,
         p50: null,
         p99: null,
         cpu: null,
-        databaseCpu: cpuPerCall(before, databaseCpu(), transactions),
+        databaseCpu: cpuPerCall(before, databaseCpu(), transactions * calls),
         rss: null,
       };
     },

@@ -1,5 +1,5 @@
 import { type ContenderName, type ContenderSettings, contenderTitles } from './contenders/contender.ts';
-import type { SelectScript } from './pgbench.ts';
+import { pipelineTitle, type SelectScript, selectPipeline } from './pgbench.ts';
 import { batchWorks } from './works/batch-works.ts';
 import { cacheWorks } from './works/cache-works.ts';
 import { keySchemaSql, keyWorks } from './works/key-works.ts';
@@ -21,6 +21,8 @@ export interface Suite {
   readonly against: string;
   /** Other servers and pgbench compete. */
   readonly isOpen: boolean;
+  /** The servers of `bench/peers` compete. Absent: they do not. */
+  readonly hasRivals?: true;
   /** The long response is measured too. */
   readonly hasStream: boolean;
   /** Statements that create what only this suite needs; null if the common tables and functions are enough. */
@@ -48,6 +50,19 @@ export const routineSuite: Suite = {
   isOpen: true,
   hasStream: true,
   schemaSql: null,
+};
+
+export const rivalSuite: Suite = {
+  title: 'Rivals',
+  works: routineWorks.map((work) => ({ ...work, goal: null })),
+  contenders: ['pgway', 'server-one', 'server-fast', 'fastify', 'fastify-json'],
+  baseline: 'fastify',
+  against: 'hand-written Fastify',
+  isOpen: true,
+  hasRivals: true,
+  hasStream: false,
+  schemaSql: null,
+  statements: async () => new Map([[pipelineTitle, selectPipeline]]),
 };
 
 export const cacheSuite: Suite = {

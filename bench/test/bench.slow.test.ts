@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 
 import { build, serverConnectionString } from '@pgway/testing';
 import { beforeAll, expect, test } from 'vitest';
+import { rivalNames } from '../src/rivals.ts';
 import { folderWith } from '../../packages/server/test/support/folder.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -57,6 +58,27 @@ test(
     const servers = ['pgway', 'pgway, standalone server, one process per core', 'Fastify 5 \\+ pg, hand-written'];
     const lines = ['scalar', 'rows-1'].flatMap((work) => servers.map((server) => `${work}: ${server}`));
     expect(lines.map(wrong)).toEqual(lines.map(() => '0'));
+  },
+  timeoutMs,
+);
+
+test(
+  'each form of a rival competes without wrong responses, or the report says why it does not',
+  async () => {
+    const { stdout } = await bench('rivals', `--only=pgway,${rivalNames.join(',')},typed-10`);
+    const outcomes = [
+      ['Bun', ['rows', 'json_agg']],
+      ['Rust, hyper + tokio-postgres pipelines', ['rows', 'json_agg']],
+      ['Go, pgx', ['net/http, structs', 'net/http, json_agg', 'fasthttp, structs', 'fasthttp, json_agg']],
+      ['node:http + postgres.js', ['rows', 'json_agg']],
+    ] as const;
+    for (const [title, forms] of outcomes) {
+      if (stdout.includes(`Not measured: ${title}: `)) continue;
+      const lines = forms.map((form) =>
+        stdout.split('\n').find((line) => line.startsWith(`| typed-10: ${title}, ${form} `)),
+      );
+      expect(lines).toEqual(forms.map(() => expect.stringMatching(/ 0 of [\d,]+ \| +0 \|$/)));
+    }
   },
   timeoutMs,
 );

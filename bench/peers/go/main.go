@@ -1,22 +1,23 @@
-// A peer of the bench: net/http and a pool of pgx.
+// A peer of the bench: net/http or fasthttp, and a pool of pgx.
 //
 // The first argument selects how rows become JSON: "structs" scans them into structs for encoding/json, "json" lets PostgreSQL make the
-// JSON and sends it as it is.
+// JSON and sends it as it is. With "fasthttp" as the second argument, fasthttp serves instead of net/http.
 package main
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log"
 	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v4"
 	"github.com/jackc/pgx/v4/pgxpool"
+	"github.com/valyala/fasthttp"
 )
 
 type item struct {
@@ -64,23 +65,36 @@ type server struct {
 	pool *pgxpool.Pool
 }
 
-func integer(query url.Values, name string) (int32, error) {
-	value, err := strconv.ParseInt(query.Get(name), 10, 32)
+// input reads what an endpoint needs of a request, whichever server has received it.
+type input struct {
+	method string
+	query  func(name string) string
+	body   func() ([]byte, error)
+}
+
+type endpoint func(input) ([]byte, error)
+
+// badInput is an error of the client.
+type badInput string
+
+func (message badInput) Error() string { return string(message) }
+
+func (request input) integer(name string) (int32, error) {
+	value, err := strconv.ParseInt(request.query(name), 10, 32)
 	if err != nil {
-		return 0, errors.New(name + " must be an integer")
+		return 0, badInput(name + " must be an integer")
 	}
 	return int32(value), nil
 }
 
-func send(response http.ResponseWriter, body []byte, err error) {
-	if err != nil {
-		log.Print(err)
-		http.Error(response, "the database failed", http.StatusInternalServerError)
-		return
+// describe returns the status and the message of an error.
+func describe(err error) (int, string) {
+	var bad badInput
+	if errors.As(err, &bad) {
+		return http.StatusBadRequest, bad.Error()
 	}
-	response.Header().Set("Content-Type", "application/json")
-	response.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	response.Write(body)
+	log.Print(err)
+	return http.StatusInternalServerError, "the database failed"
 }
 
 // background runs statements to their end when the client has disconnected: otherwise pgx closes the connection.
@@ -92,48 +106,44 @@ func (s *server) scalar(sql string, args ...interface{}) ([]byte, error) {
 	return strconv.AppendInt(nil, int64(result), 10), err
 }
 
-func (s *server) sum(routine string) http.HandlerFunc {
+func (s *server) sum(routine string) endpoint {
 	sql := "select bench." + routine + "($1, $2)"
-	return func(response http.ResponseWriter, request *http.Request) {
-		query := request.URL.Query()
-		a, err := integer(query, "a")
-		b, err2 := integer(query, "b")
-		if err != nil || err2 != nil {
-			http.Error(response, "a and b must be integers", http.StatusBadRequest)
-			return
+	return func(request input) ([]byte, error) {
+		a, err := request.integer("a")
+		if err != nil {
+			return nil, err
 		}
-		body, err := s.scalar(sql, a, b)
-		send(response, body, err)
+		b, err := request.integer("b")
+		if err != nil {
+			return nil, err
+		}
+		return s.scalar(sql, a, b)
 	}
 }
 
-func (s *server) visit(response http.ResponseWriter, request *http.Request) {
-	var input struct {
+func (s *server) visit(request input) ([]byte, error) {
+	var value struct {
 		ID *int32 `json:"id"`
 	}
-	body := http.MaxBytesReader(response, request.Body, 1<<20)
-	if err := json.NewDecoder(body).Decode(&input); err != nil || input.ID == nil || request.Method != http.MethodPost {
-		http.Error(response, "POST a JSON object with the integer id", http.StatusBadRequest)
-		return
+	body, err := request.body()
+	if err != nil || json.Unmarshal(body, &value) != nil || value.ID == nil || request.method != http.MethodPost {
+		return nil, badInput("POST a JSON object with the integer id")
 	}
-	result, err := s.scalar("select bench.visit($1)", *input.ID)
-	send(response, result, err)
+	return s.scalar("select bench.visit($1)", *value.ID)
 }
 
-// list handles a routine with the parameter `lim`.
-func list(read func(lim int32) ([]byte, error)) http.HandlerFunc {
-	return func(response http.ResponseWriter, request *http.Request) {
-		lim, err := integer(request.URL.Query(), "lim")
+// list is an endpoint with the parameter `lim`.
+func list(read func(lim int32) ([]byte, error)) endpoint {
+	return func(request input) ([]byte, error) {
+		lim, err := request.integer("lim")
 		if err != nil {
-			http.Error(response, err.Error(), http.StatusBadRequest)
-			return
+			return nil, err
 		}
-		body, err := read(lim)
-		send(response, body, err)
+		return read(lim)
 	}
 }
 
-func (s *server) jsonRows(routine string) http.HandlerFunc {
+func (s *server) jsonRows(routine string) endpoint {
 	sql := "select coalesce(json_agg(t), '[]')::text from bench." + routine + "($1) t"
 	return list(func(lim int32) ([]byte, error) {
 		var body []byte
@@ -194,6 +204,51 @@ func (s *server) typed(lim int32) ([]byte, error) {
 	return json.Marshal(result)
 }
 
+func standardHandler(endpoints map[string]endpoint) http.Handler {
+	mux := http.NewServeMux()
+	for path, call := range endpoints {
+		call := call
+		mux.HandleFunc(path, func(response http.ResponseWriter, request *http.Request) {
+			body, err := call(input{
+				method: request.Method,
+				query:  request.URL.Query().Get,
+				body:   func() ([]byte, error) { return io.ReadAll(http.MaxBytesReader(response, request.Body, 1<<20)) },
+			})
+			if err != nil {
+				status, message := describe(err)
+				http.Error(response, message, status)
+				return
+			}
+			response.Header().Set("Content-Type", "application/json")
+			response.Header().Set("Content-Length", strconv.Itoa(len(body)))
+			response.Write(body)
+		})
+	}
+	return mux
+}
+
+func fastHandler(endpoints map[string]endpoint) fasthttp.RequestHandler {
+	return func(context *fasthttp.RequestCtx) {
+		call, ok := endpoints[string(context.Path())]
+		if !ok {
+			context.Error("not found", http.StatusNotFound)
+			return
+		}
+		body, err := call(input{
+			method: string(context.Method()),
+			query:  func(name string) string { return string(context.QueryArgs().Peek(name)) },
+			body:   func() ([]byte, error) { return context.PostBody(), nil },
+		})
+		if err != nil {
+			status, message := describe(err)
+			context.Error(message, status)
+			return
+		}
+		context.SetContentType("application/json")
+		context.SetBody(body)
+	}
+}
+
 func main() {
 	config, err := pgxpool.ParseConfig(os.Getenv("DATABASE_URL"))
 	if err != nil {
@@ -213,16 +268,20 @@ func main() {
 		log.Fatal(err)
 	}
 	s := &server{pool}
-	mux := http.NewServeMux()
-	mux.HandleFunc("/api/bench/add", s.sum("add"))
-	mux.HandleFunc("/api/bench/plus", s.sum("plus"))
-	mux.HandleFunc("/api/bench/visit", s.visit)
-	if len(os.Args) > 1 && os.Args[1] == "json" {
-		mux.HandleFunc("/api/bench/items", s.jsonRows("items"))
-		mux.HandleFunc("/api/bench/typed", s.jsonRows("typed"))
-	} else {
-		mux.HandleFunc("/api/bench/items", list(s.items))
-		mux.HandleFunc("/api/bench/typed", list(s.typed))
+	endpoints := map[string]endpoint{
+		"/api/bench/add":   s.sum("add"),
+		"/api/bench/plus":  s.sum("plus"),
+		"/api/bench/visit": s.visit,
+		"/api/bench/items": list(s.items),
+		"/api/bench/typed": list(s.typed),
 	}
-	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), mux))
+	if len(os.Args) > 1 && os.Args[1] == "json" {
+		endpoints["/api/bench/items"] = s.jsonRows("items")
+		endpoints["/api/bench/typed"] = s.jsonRows("typed")
+	}
+	address := "127.0.0.1:" + os.Getenv("PORT")
+	if len(os.Args) > 2 && os.Args[2] == "fasthttp" {
+		log.Fatal(fasthttp.ListenAndServe(address, fastHandler(endpoints)))
+	}
+	log.Fatal(http.ListenAndServe(address, standardHandler(endpoints)))
 }

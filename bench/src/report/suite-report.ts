@@ -1,5 +1,6 @@
 import { contenderTitles } from '../contenders/contender.ts';
 import type { BenchOptions } from '../options.ts';
+import { rivalOf } from '../rivals.ts';
 import type { StreamResult } from '../stream.ts';
 import type { Suite } from '../suite.ts';
 import type { Bar, BarChart } from './bar-chart.ts';
@@ -87,6 +88,7 @@ function block(connections: number, { suite, summaries }: SuiteReport): readonly
   return [
     `### Requests per second, ${connections} connections (against ${suite.against})`,
     overview(suite, some),
+    ...(suite.hasRivals === true ? ['### Ratio to the better form of each rival', betterForms(suite, some)] : []),
     `### In detail, ${connections} connections`,
     details(some),
     ...some.flatMap(({ competitor, work, answers }) =>
@@ -108,6 +110,32 @@ function overview({ works, contenders }: Suite, summaries: readonly Summary[]): 
   const hasGoals = ran.some(({ goal }) => goal !== null);
   const goals = [`goal of ${contenderTitles[contenders[0]!]}`, ...ran.map((work) => `(${formatRatio(work.goal)})`)];
   return formatTable(['', ...ran.map((work) => work.name)], hasGoals ? [...rows, goals] : rows);
+}
+
+/** For each work, the requests per second of each pgway divided by the highest of the forms of a rival. */
+function betterForms({ works }: Suite, summaries: readonly Summary[]): string {
+  const ran = works.filter((work) => summaries.some((summary) => summary.work === work.name));
+  const own = [...new Set(summaries.map(({ competitor }) => competitor))].filter(
+    (name) => describeCompetitor(name).isOwn,
+  );
+  const rivals = [...new Set(summaries.map(({ competitor }) => rivalOf(competitor)).filter((title) => title !== null))];
+  const rate = (work: string, isMeant: (competitor: string) => boolean): number =>
+    Math.max(
+      ...summaries
+        .filter((summary) => summary.work === work && isMeant(summary.competitor))
+        .map(({ requestsPerSecond }) => requestsPerSecond),
+    );
+  const ratio = (work: string, name: string, rival: string): number | null => {
+    const found =
+      rate(work, (competitor) => competitor === name) / rate(work, (competitor) => rivalOf(competitor) === rival);
+    return Number.isFinite(found) ? found : null;
+  };
+  return formatTable(
+    ['', ...ran.map(({ name }) => name)],
+    own.flatMap((name) =>
+      rivals.map((rival) => [`${name} ÷ ${rival}`, ...ran.map((work) => formatRatio(ratio(work.name, name, rival)))]),
+    ),
+  );
 }
 
 function details(summaries: readonly Summary[]): string {

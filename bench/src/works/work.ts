@@ -22,6 +22,8 @@ export interface BenchResponse {
 /** A statement with the variables that pgbench binds as parameters. */
 export interface PgbenchScript {
   readonly sql: string;
+  /** The number of calls in one run of the script; 1 without it. */
+  readonly calls?: number;
   readonly variables: Readonly<Record<string, number>>;
 }
 
