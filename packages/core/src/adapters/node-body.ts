@@ -35,6 +35,7 @@ export function readBody(incoming: MaybeParsed, body: Readable, limit: number): 
   const announced = Number(incoming.headers['content-length'] ?? 0);
   if (announced > limit) return Promise.reject(tooLarge(limit));
   if (body.readableDidRead) return readParsed(incoming, limit);
+  if (hasEnded(body)) return Promise.resolve(new Uint8Array(0));
   forwardAbort(incoming, body);
   return concatenate(body, limit, readListeners.get(incoming));
 }
@@ -49,6 +50,7 @@ export function readChunks(
   outgoing: ServerResponse | null,
   body: Readable,
 ): AsyncIterable<Uint8Array> {
+  if (hasEnded(body)) return new BodyChunks(() => openChunks(Readable.from([])));
   if (!body.readableDidRead) {
     forwardAbort(incoming, body);
     outgoing?.once('finish', () => discardRest(body));
@@ -62,6 +64,11 @@ export function readChunks(
   throw new Problem('internal', {
     detail: 'The host has read the body before the gateway; mount the gateway before the parser.',
   });
+}
+
+/** Whether a stream of which nothing was read has ended, and emits no event: that of an empty request with `optimizeEmptyRequests`. */
+function hasEnded(body: Readable): boolean {
+  return body.readableEnded && !body.readableDidRead;
 }
 
 function openChunks(body: Readable): ChunkSource {

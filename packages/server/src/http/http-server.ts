@@ -184,9 +184,15 @@ function closeStalled(timeoutMs: number, connections: Connections, http2: Http2C
   return () => clearInterval(timer);
 }
 
+/** The option of Node.js 24.12 and newer: a request without a body has a stream that has ended, instead of one that emits events. */
+interface EmptyRequestOption {
+  readonly optimizeEmptyRequests: boolean;
+}
+
 /** The options of Node's server for HTTP/1.1. */
-export function httpOptions(limits: Configuration['limits']): ServerOptions {
+export function httpOptions(limits: Configuration['limits']): ServerOptions & EmptyRequestOption {
   return {
+    optimizeEmptyRequests: true,
     ServerResponse: LingeringResponse,
     headersTimeout: limits.headersTimeout * 1000,
     // Node's timeout would end uploads too. `applyBodyPolicy` limits the time of the other bodies.

@@ -92,6 +92,22 @@ function summary(text: string): readonly string[] {
   return [...text.matchAll(/HTTP\/1\.1 (.*)\r\n/g)].map(([, status]) => status!);
 }
 
+describe('a request without a body, between others on a connection', () => {
+  const size = nodeMiddleware(async (request) => plain(200, `whole ${(await request.body(1000)).length}`));
+
+  test.each([
+    ['whole', size],
+    ['read', uploadHandler()],
+  ] as const)('%s', async (name, handler) => {
+    const { socket, received } = open(await serve(handler));
+    const withBody = `${head('/', ['Content-Length: 2'])}ab`;
+    socket.write(head('/', []) + withBody + head('/', []).replace('POST', 'GET') + head('/', [waits]));
+    const sizes = async (): Promise<unknown> =>
+      [...(await received(name)).matchAll(/(?:whole|read) (\d)/g)].map(([, size]) => size);
+    await expect.poll(sizes).toEqual(['0', '2', '0', '0']);
+  });
+});
+
 describe('Expect: 100-continue', () => {
   test('the server sends 100 when it reads the body', async () => {
     const { socket, received } = open(await serve(handlerOfGateway));
