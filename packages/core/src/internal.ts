@@ -178,7 +178,7 @@ export { conflictSql } from './tables/parts/conflict.ts';
 export { type Operation, resolveOperation, standardOperator } from './tables/parts/operation.ts';
 export { type Order, writeOrder } from './tables/parts/order.ts';
 export { type Page, type RowCount, writePage } from './tables/parts/page.ts';
-export { sql, SqlText, text } from './tables/parts/sql-text.ts';
+export { type FinishedStatement, sql, SqlText, text } from './tables/parts/sql-text.ts';
 export { listColumnParameters, requireTable, rowAlias } from './tables/provided-columns.ts';
 export { groupByAccess } from './tables/read/access-groups.ts';
 export { hasAggregate } from './tables/read/aggregate-sql.ts';
@@ -187,6 +187,9 @@ export { foreignKeysSql } from './tables/read/foreign-keys.sql.ts';
 export { writeColumns } from './tables/read/joined-columns.ts';
 export { pageOf, rowCount } from './tables/read/page-sql.ts';
 export { parseReadQuery } from './tables/read/parse-query.ts';
+export { type QueryShape, readShape } from './tables/read/query-shape.ts';
+export { type BoundValue, resolveValues, type TextValue } from './tables/parts/request-value.ts';
+export { BoundedCache } from './postgres/bounded-cache.ts';
 export { parseCondition } from './tables/read/parse-filters.ts';
 export {
   emptyLevel,

@@ -44,7 +44,7 @@ export function buildNestedInsert(request: TargetRequest): Query {
   const guards = written.map((): ResultGuard[] => []);
   const statements = written.map((each, index) => levelStatement(request, each, { levels, guards: guards[index]! }));
   const conflicts = new Set(levels.map(({ path }) => conflictParameter(path)));
-  const query = parseRequestQuery(request.query, (name) => conflicts.has(name));
+  const query = parseRequestQuery(request, (name) => conflicts.has(name));
   const { conflict } = planned[0]!;
   return finishWrite(request, {
     query,

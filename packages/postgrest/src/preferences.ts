@@ -122,6 +122,7 @@ export function preferenceApplied(
   preferences: Preferences,
   applied: readonly (ListedPreference | 'maxAffected')[],
 ): HeaderList {
+  if (preferences === none) return [];
   const { handling, timezone, maxAffected } = preferences;
   const listed = names.flatMap((name) => {
     const value = preferences[name];

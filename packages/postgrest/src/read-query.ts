@@ -1,14 +1,15 @@
 import type { GatewayResponse, HeaderList, JoinedRows, Query } from '@pgway/core';
-import { emptyLevel, type Level, type Read, type ReadQuery, sql, SqlText, text } from '@pgway/core/internal';
+import { type Read, type ReadQuery, sql, SqlText, text } from '@pgway/core/internal';
 import { parseRequestQuery } from './request-query.ts';
 import { contentLocation } from './content-location.ts';
 import { ofRequest } from './database-error.ts';
-import { type ResponseMedia, valuesAs } from './media.ts';
+import type { ResponseMedia } from './media.ts';
 import { preferenceApplied } from './preferences.ts';
 import { rangeProblem } from './postgrest-problem.ts';
 import { raisedProblem } from './raised-problem.ts';
-import { readModelOf } from './read-models.ts';
-import { bodyFormatOf, countedRowsSql, countSql, type RowFormat, writeRead, writeRows } from './read/select-sql.ts';
+import { findCompiledRead, type RowsStatement } from './read/compiled-reads.ts';
+import { outerLevel, rowsSql, toRead, totalSql } from './read/rows-sql.ts';
+import { bodyFormatOf, countedRowsSql, writeRead } from './read/select-sql.ts';
 import type { TargetRequest } from './target.ts';
 import { beginTransaction, rollsBack } from './transaction.ts';
 import { csvLine, representation, withNames } from './write-response.ts';
@@ -24,20 +25,10 @@ import {
 
 /** GET and HEAD: reads the rows that meet the filters. */
 export function buildRead(request: TargetRequest): Query {
-  const { target, range } = request;
-  const read: Read = {
-    model: readModelOf(target),
-    relation: target,
-    query: withRange(parseRequestQuery(request.query), range),
-    limits: target.options,
-    valuesAs: valuesAs(request.media),
-  };
-  return finishRead(request, {
-    read,
-    prefix: text(''),
-    guards: [],
-    toError: ofRequest,
-  });
+  const compiled = findCompiledRead(request);
+  if (compiled !== null) return rowsQuery(request, compiled, ofRequest);
+  const query = withRange(parseRequestQuery(request), request.range);
+  return finishRead(request, { read: toRead(request, query), prefix: text(''), guards: [], toError: ofRequest });
 }
 
 export interface ReadParts {
@@ -60,39 +51,36 @@ export function finishRead(request: TargetRequest, parts: ReadParts): Query {
 }
 
 function joinedRead(request: TargetRequest, { read, prefix, toError }: ReadParts): Query {
-  const { media } = request;
-  const total = totalSql(request, read);
-  const statement = new SqlText().append(prefix);
-  if (total !== null) {
-    // The total is that of the snapshot of the rows. It has a row without rows, too.
-    statement.add('select "page"."text", "total"."count" from (select ').append(total);
-    statement.add(' as "count") "total" left join (');
-  }
-  const names = writeRows(statement, read, rowFormatOf(media));
-  if (total !== null) statement.add(') "page" on true');
+  const { sql: statement, names } = rowsSql(request, read, prefix);
   const { offset } = outerLevel(read.query);
+  const rows = { statement: statement.finish('rows'), names, offset, isCall: read.source !== undefined };
+  return { ...rowsQuery(request, rows, toError), ...explainedRows(request, read, prefix) };
+}
+
+/** Returns the query of rows that PostgreSQL sends one by one. */
+function rowsQuery(
+  request: TargetRequest,
+  { statement, names, offset, isCall, location }: RowsStatement,
+  toError: ReadParts['toError'],
+): Query {
+  const { media, target } = request;
   return {
-    ...statement.finish('rows'),
+    ...statement,
     ...beginTransaction(request),
-    ...explainedRows(request, read, prefix),
     rowResponse: {
       rollsBack: rollsBack(request),
       joins: { ...joinsOf(media, names), maxBytes: maxResponseSize, tooLarge: responseAboveLimit },
       respond: ([all = null], [plan = null], _rows, joined) => {
         const { bytes, memory, rows } = joined!;
         const page = { rows, offset };
-        const counted = selectTotal(page, all === null ? null : Number(all), plan, read.limits.maxRows);
-        const response = respond(request, { body: bytes, ...page, ...counted }, read.source !== undefined);
+        const counted = selectTotal(page, all === null ? null : Number(all), plan, target.options.maxRows);
+        const result = { body: bytes, ...page, ...counted };
+        const response = respond(request, result, isCall ? [] : contentLocation(request, location), isCall);
         return response.kind === 'whole' ? { ...response, memory } : response;
       },
       toError: (error) => guardProblem(error, []) ?? raisedProblem(error) ?? toError(error),
     },
   };
-}
-
-function rowFormatOf({ shape, stripsNulls }: ResponseMedia): RowFormat {
-  if (shape === 'csv') return 'csv';
-  return stripsNulls ? 'strippedJson' : 'json';
 }
 
 type Joins = Pick<JoinedRows, 'open' | 'separator' | 'close'>;
@@ -132,7 +120,8 @@ function wholeRead(request: TargetRequest, parts: ReadParts): Query {
         const text = withNames(request, names, body ?? '');
         const page = { rows: Number(count), offset };
         const total = selectTotal(page, all === null ? null : Number(all), estimate, read.limits.maxRows);
-        return respond(request, { body: text, ...page, ...total }, read.source !== undefined);
+        const isCall = read.source !== undefined;
+        return respond(request, { body: text, ...page, ...total }, isCall ? [] : contentLocation(request), isCall);
       },
       toError: (error) =>
         guardProblem(
@@ -143,19 +132,6 @@ function wholeRead(request: TargetRequest, parts: ReadParts): Query {
         toError(error),
     },
   };
-}
-
-/** The number of all rows: exact, or up to a limit; null: not counted. */
-function totalSql({ preferences: { count } }: TargetRequest, read: Read): SqlText | null {
-  switch (count) {
-    case null:
-    case 'planned':
-      return null;
-    case 'exact':
-      return countSql(read);
-    case 'estimated':
-      return countSql(read, read.limits.maxRows + 1);
-  }
 }
 
 /** The planner's estimate of all rows, in the round trip of the statement, if the request asks for it. */
@@ -201,10 +177,6 @@ function withinLimit(body: string): string {
   return `case when ${size} operator(pg_catalog.<=) ${maxResponseSize} then ${body} end`;
 }
 
-function outerLevel({ levels }: ReadQuery): Level {
-  return levels.get('') ?? emptyLevel;
-}
-
 /**
  * Applies the header `Range`: the rows that both it and the page of the query string have.
  * @throws Problem PGRST103 for a range that ends before its start
@@ -233,11 +205,11 @@ export interface ReadResult {
   readonly offset: number;
 }
 
-function respond(request: TargetRequest, result: ReadResult, isCall: boolean): GatewayResponse {
+function respond(request: TargetRequest, result: ReadResult, location: HeaderList, isCall: boolean): GatewayResponse {
   const { rows } = result;
   if (request.media.shape === 'object' && rows !== 1) throw notSingular(String(rows));
   const headers = [
-    ...(isCall ? [] : contentLocation(request)),
+    ...location,
     ...contentRange(result),
     ...preferenceApplied(request.preferences, isCall ? callPreferences : readPreferences),
   ];

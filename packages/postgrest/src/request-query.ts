@@ -1,11 +1,14 @@
-import { parseQueryString, parseReadQuery, type ReadQuery } from '@pgway/core/internal';
+import { parseReadQuery, type ReadQuery } from '@pgway/core/internal';
+import type { TargetRequest } from './target.ts';
+
+type Options = Parameters<typeof parseReadQuery> extends [unknown, ...infer Rest] ? Rest : never;
 
 /**
  * Parses the query string of a request for what it reads. As in PostgREST, `select=` means all columns.
- * @param isOther whether a parameter is not part of the read
- * @throws ReadFault
+ * @param options those of `parseReadQuery`
+ * @throws ReadFault; Problem `malformed-query`
  */
-export function parseRequestQuery(query: string, isOther?: (name: string, value: string) => boolean): ReadQuery {
-  const read = parseReadQuery(parseQueryString(query), isOther);
+export function parseRequestQuery({ parameters }: Pick<TargetRequest, 'parameters'>, ...options: Options): ReadQuery {
+  const read = parseReadQuery(parameters(), ...options);
   return read.items.length === 0 ? { ...read, items: [{ kind: 'all' }] } : read;
 }

@@ -26,16 +26,17 @@ export function requestSettings(
   preferences: Preferences,
 ): readonly RequestSetting[] {
   const headers = context.headers();
+  const cookie = headers.get('cookie');
   const { extraSearchPath, settings } = transaction;
-  const searchPath = [quoteIdentifier(schema), ...(extraSearchPath ?? [])].join(', ');
-  return [
-    ...(extraSearchPath === null ? [] : [['search_path', searchPath] as const]),
-    ...settings,
+  const own: RequestSetting[] = [
     ['request.jwt.claims', jwtClaims(context.caller, context.role)],
     ['request.headers', JSON.stringify(Object.fromEntries(headers))],
-    ['request.cookies', JSON.stringify(parseCookie(headers.get('cookie') ?? ''))],
+    ['request.cookies', cookie === undefined ? '{}' : JSON.stringify(parseCookie(cookie))],
     ['request.method', method],
     ['request.path', path.slice(root.length)],
     ...preferredSettings(preferences),
   ];
+  if (extraSearchPath === null && settings.length === 0) return own;
+  const searchPath = [quoteIdentifier(schema), ...(extraSearchPath ?? [])].join(', ');
+  return [...(extraSearchPath === null ? [] : [['search_path', searchPath] as const]), ...settings, ...own];
 }

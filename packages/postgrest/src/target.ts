@@ -1,6 +1,7 @@
 import type { Endpoint, HeaderList, QueryInput } from '@pgway/core';
 import {
   listColumnParameters,
+  parseQueryString,
   quoteIdentifier,
   type RelationColumn,
   representedColumn,
@@ -31,17 +32,18 @@ export interface Target {
 export interface TargetRequest {
   readonly target: Target;
   readonly preferences: Preferences;
-  /** Settings of the transaction. */
-  readonly settings: readonly RequestSetting[];
+  /** Returns the settings of the transaction. */
+  readonly settings: () => readonly RequestSetting[];
   /** GET and HEAD change nothing, whatever functions they call: their transaction is read-only, as in PostgREST. */
   readonly isReadOnly: boolean;
   readonly media: ResponseMedia;
   /** `Content-Profile`, if the request names its schema, or could name another one. */
   readonly profile: HeaderList;
-  /** The query string as sent. */
-  readonly query: string;
-  /** The parameters of the query string that writes have. */
-  readonly parameters: URLSearchParams;
+  /**
+   * Returns the values of each parameter of the query string.
+   * @throws Problem `malformed-query`
+   */
+  readonly parameters: () => ReadonlyMap<string, readonly string[]>;
   readonly body: string | null;
   readonly contentType: string | undefined;
   /** The header `Range` of a GET; other methods ignore it. */
@@ -100,18 +102,20 @@ export function toTargetRequest(
   { rowType, ...form }: ResultForm,
 ): TargetRequest {
   const preferences = readPreferences(request, target.options.transaction);
-  const parameters = new URLSearchParams(request.query);
-  const handlers = form.hasRows ? handlersOf(target, rowType, parameters.get('select') || '*') : [];
+  let values: ReadonlyMap<string, readonly string[]> | null = null;
+  const parameters = (): ReadonlyMap<string, readonly string[]> => (values ??= parseQueryString(request.query));
+  const handlers = form.hasRows ? handlersOf(target, rowType, parameters) : [];
   const isReadOnly = request.method === 'GET' || request.method === 'HEAD';
-  const settings = requestSettings({ request, context }, target, preferences);
   return {
     target,
     preferences,
-    settings: isReadOnly ? [...settings, ['transaction_read_only', 'on']] : settings,
+    settings: () => {
+      const settings = requestSettings({ request, context }, target, preferences);
+      return isReadOnly ? [...settings, readOnlySetting] : settings;
+    },
     isReadOnly,
     media: negotiateMedia(request.header('accept'), { ...form, handlers, hasPlan: target.options.planEnabled }),
     profile: readProfile(request, target),
-    query: request.query,
     parameters,
     body,
     contentType: request.header('content-type'),
@@ -120,9 +124,14 @@ export function toTargetRequest(
 }
 
 /** Returns the aggregates of published schemas that can make the body. Those of a type take its whole rows only. */
-function handlersOf({ options }: Target, rowType: string | null, select: string): readonly MediaHandler[] {
+function handlersOf(
+  { options }: Target,
+  rowType: string | null,
+  parameters: TargetRequest['parameters'],
+): readonly MediaHandler[] {
   const handlers = keyFactsOf(options)?.handlers ?? [];
   if (handlers.length === 0) return handlers;
+  const select = parameters().get('select')?.[0] || '*';
   const schemas = schemasOf(options);
   return handlers.filter((handler) => {
     const takesRows =
@@ -130,6 +139,8 @@ function handlersOf({ options }: Target, rowType: string | null, select: string)
     return takesRows && schemas.has(handler.schema);
   });
 }
+
+const readOnlySetting: RequestSetting = ['transaction_read_only', 'on'];
 
 /** @throws Problem PGRST106 for an unknown schema; PGRST205 and PGRST202 for one without the table or function */
 function readProfile(request: QueryInput['request'], target: Target): HeaderList {

@@ -12,7 +12,7 @@ export function beginTransaction(
 ): Pick<Query, 'settings' | 'earlier'> {
   const { preRequest } = target.options.transaction;
   return {
-    settings: own.length === 0 ? settings : [...settings, ...own],
+    settings: own.length === 0 ? settings() : [...settings(), ...own],
     ...(preRequest === null
       ? {}
       : { earlier: [{ sql: preRequest, statementKey: 'before', values: [], valueSources: [] }] }),

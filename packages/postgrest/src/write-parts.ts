@@ -38,8 +38,8 @@ export async function readGivenRows(
   isRelated: (key: string) => boolean = () => false,
 ): Promise<GivenRows> {
   const format = selectRowsFormat(contentType);
-  const columns = parameters.get('columns');
-  const listed = columns === null ? null : parseNames('columns', columns);
+  const columns = parameters().get('columns')?.[0];
+  const listed = columns === undefined ? null : parseNames('columns', columns);
   if (listed?.length === 0) throw syntaxProblem('columns', 'a name of a column is expected');
   const keysMayDiffer = listed !== null || mayDiffer(preferences);
   return { rows: await readRows(body ?? '', format, { keysMayDiffer, isRelated }), listed };
@@ -105,8 +105,9 @@ export function selectConflict(
 ): ConflictAction | null {
   const { resolution } = preferences;
   if (resolution === null) return null;
-  const names = parameters.get(parameter);
-  const columns = names === null ? target.key : parseNames(parameter, names).map((name) => requireColumn(target, name));
+  const names = parameters().get(parameter)?.[0];
+  const columns =
+    names === undefined ? target.key : parseNames(parameter, names).map((name) => requireColumn(target, name));
   if (columns.length === 0) return null;
   const action = resolution === 'merge-duplicates' ? 'merge' : 'ignore';
   if (target.options.conflictActions.includes(action)) return { action, columns };

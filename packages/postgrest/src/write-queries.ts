@@ -45,7 +45,7 @@ export async function buildInsert(request: TargetRequest): Promise<Query> {
   const { target, preferences } = request;
   const given = await readGivenRows(request, (key) => isRelatedKey(target, key));
   if (given.rows.hasRelated) return buildNestedInsert(request);
-  const query = parseRequestQuery(request.query);
+  const query = parseRequestQuery(request);
   const conflict = selectConflict(request);
   const columns = insertColumns(request, given);
   const statement = insertStatement(target, {
@@ -68,7 +68,7 @@ export async function buildInsert(request: TargetRequest): Promise<Query> {
 /** PUT: inserts or replaces the row that the URL names. */
 export async function buildPut(request: TargetRequest): Promise<Query> {
   const { target, preferences } = request;
-  const query = parseRequestQuery(request.query);
+  const query = parseRequestQuery(request);
   const conditions = keyConditions(target, outerLevel(query));
   const given = await readGivenRows(request);
   if (given.rows.count === 0) throw otherKey();
@@ -102,7 +102,7 @@ function otherKey(): Problem {
 export async function buildUpdate(request: TargetRequest): Promise<Query> {
   const { target } = request;
   const given = await readGivenRows(request);
-  const query = parseRequestQuery(request.query);
+  const query = parseRequestQuery(request);
   const { columns, defaults } = updateColumns(request, given);
   const isEmpty = columns.length === 0 && defaults.length === 0;
   // What sets nothing changes no row, with a filter or without.
@@ -116,7 +116,7 @@ export async function buildUpdate(request: TargetRequest): Promise<Query> {
 
 /** DELETE: deletes the rows that meet the filters. */
 export function buildDelete(request: TargetRequest): Query {
-  const query = parseRequestQuery(request.query);
+  const query = parseRequestQuery(request);
   const statement = deleteStatement(request.target, changeParts(request, query, 'DELETE'));
   return finishChange(request, query, { statement, applied: [], range: totalRange });
 }

@@ -1,9 +1,11 @@
+import { BoundedCache } from './bounded-cache.ts';
 import type { Statement } from './port.ts';
 
-/** Statements per endpoint, one for each set of given parameters. Past it, the least recently used one is evicted. */
-const maxStatements = 200;
-/** Length of the texts and keys of these statements. Clients choose the columns and filters of tables, and so their length. */
-const maxStatementLength = 256 * 1024;
+/**
+ * Statements per endpoint, one for each set of given parameters, and the length of their texts and keys. Clients choose the columns and
+ * filters of tables, and so their number and length.
+ */
+const limits = { entries: 200, size: 256 * 1024 };
 
 /**
  * Uses of a statement before it becomes a named prepared statement. Rarer statements are parsed at every call, so that requests
@@ -25,32 +27,20 @@ export function nextStatementName(): string {
 
 /** The statements that requests of one endpoint have used, within limits of number and length. */
 export class StatementCache {
-  /** In the order of use: the first one is evicted first. */
-  readonly #statements = new Map<string, CachedStatement>();
-  #length = 0;
+  readonly #statements = new BoundedCache<CachedStatement>(limits);
 
   /** Returns the statement of a key. Frequent statements get a name, with which connections keep them prepared. */
   getOrCreate(key: string, create: () => Statement): Statement {
-    const cached = this.#statements.get(key) ?? { statement: create(), uses: 0 };
+    const cached = this.#statements.get(key) ?? this.#add(key, create());
     cached.uses++;
     if (cached.uses === usesBeforeName && cached.statement.name === '')
       cached.statement = { ...cached.statement, name: nextStatementName() };
-    this.#remove(key);
-    this.#statements.set(key, cached);
-    this.#length += lengthOf(key, cached);
-    while (this.#statements.size > maxStatements || this.#length > maxStatementLength)
-      this.#remove(this.#statements.keys().next().value!);
     return cached.statement;
   }
 
-  #remove(key: string): void {
-    const removed = this.#statements.get(key);
-    if (removed === undefined) return;
-    this.#statements.delete(key);
-    this.#length -= lengthOf(key, removed);
+  #add(key: string, statement: Statement): CachedStatement {
+    const cached = { statement, uses: 0 };
+    this.#statements.add(key, cached, key.length + statement.sql.length);
+    return cached;
   }
-}
-
-function lengthOf(key: string, { statement }: CachedStatement): number {
-  return key.length + statement.sql.length;
 }

@@ -35,13 +35,16 @@ function joinHeaders(
   { custom, exclude }: RequestHeaderOptions,
 ): ReadonlyMap<string, NamedHeader> {
   const members = new Map<string, NamedHeader>();
-  const clientHeaders = request.headers().filter(([name]) => !exclude.has(name.toLowerCase()));
-  for (const [name, value] of [...clientHeaders, ...custom]) {
-    const lower = name.toLowerCase();
+  const add = (lower: string, name: string, value: string): void => {
     const known = members.get(lower);
     if (known === undefined) members.set(lower, { name, value });
     else known.value += `${lower === 'cookie' ? '; ' : ', '}${value}`;
+  };
+  for (const [name, value] of request.headers()) {
+    const lower = name.toLowerCase();
+    if (!exclude.has(lower)) add(lower, name, value);
   }
+  for (const [name, value] of custom) add(name.toLowerCase(), name, value);
   return members;
 }
 
@@ -55,5 +58,7 @@ export function headersAsJson(request: GatewayRequest, options: RequestHeaderOpt
 
 /** Returns the values of the headers by their names in lower case. */
 export function headersByName(request: GatewayRequest, options: RequestHeaderOptions): ReadonlyMap<string, string> {
-  return new Map([...joinHeaders(request, options)].map(([name, { value }]) => [name, value]));
+  const values = new Map<string, string>();
+  for (const [name, { value }] of joinHeaders(request, options)) values.set(name, value);
+  return values;
 }

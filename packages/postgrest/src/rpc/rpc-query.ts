@@ -92,7 +92,7 @@ function buildRows(request: TargetRequest, target: FunctionTarget, call: SqlText
   const { media } = request;
   const isRow = target.result === 'row';
   const model = readModelOf(target);
-  const query = withRange(parseRequestQuery(request.query, argumentTest(target)), request.range);
+  const query = withRange(parseRequestQuery(request, argumentTest(target)), request.range);
   const shown: TargetRequest =
     isRow && media.shape === 'array' ? { ...request, media: { ...media, shape: 'object' } } : request;
   return finishRead(shown, {
@@ -226,7 +226,7 @@ interface ValuePage {
  * @throws Problem PGRST100 for filters and anything else that needs columns or rows
  */
 function readPage(request: TargetRequest, target: FunctionTarget): ValuePage {
-  const { items, levels } = withRange(parseRequestQuery(request.query, argumentTest(target)), request.range);
+  const { items, levels } = withRange(parseRequestQuery(request, argumentTest(target)), request.range);
   const { filters, order, limit, offset } = levels.get('') ?? emptyLevel;
   const isSet = target.result === 'values';
   const needsColumns =

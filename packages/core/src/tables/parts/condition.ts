@@ -1,6 +1,6 @@
-import type { Value } from '../../postgres/port.ts';
 import type { ValueSource } from '../../ports/ports.ts';
 import type { Operation } from './operation.ts';
+import type { BoundValue } from './request-value.ts';
 import type { SqlText } from './sql-text.ts';
 
 /** A value of a row, in SQL. */
@@ -19,7 +19,7 @@ export interface ComparisonCondition {
   readonly operand: Operand;
   readonly symbol: string;
   readonly operation: Operation;
-  readonly value: Value;
+  readonly value: BoundValue;
   /** The type of the value in SQL, and that of its elements with a quantifier. */
   readonly type: string;
   readonly source: ValueSource;

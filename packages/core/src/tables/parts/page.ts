@@ -1,9 +1,10 @@
 import type { ValueSource } from '../../ports/ports.ts';
+import type { BoundValue } from './request-value.ts';
 import type { SqlText } from './sql-text.ts';
 
 /** A number of rows that the client gives. */
 export interface RowCount {
-  readonly count: string;
+  readonly count: BoundValue;
   readonly source: ValueSource;
 }
 

@@ -1,5 +1,6 @@
 import type { Value } from '../../postgres/port.ts';
 import type { QueryStatement, ValueSource } from '../../ports/ports.ts';
+import { type BoundValue, resolveValues, type TextValue } from './request-value.ts';
 
 /** A text, one that is made when a statement is new, or the number of a value. */
 type Piece = string | (() => string) | number;
@@ -16,9 +17,14 @@ export interface FinishedStatement extends QueryStatement {
  */
 export class SqlText {
   readonly #pieces: Piece[] = [];
-  readonly #values: Value[] = [];
+  readonly #values: BoundValue[] = [];
   readonly #sources: ValueSource[] = [];
   #key = '';
+
+  /** Those of `$1`, `$2`, … */
+  get values(): readonly BoundValue[] {
+    return this.#values;
+  }
 
   get isEmpty(): boolean {
     return this.#pieces.length === 0;
@@ -43,7 +49,7 @@ export class SqlText {
   }
 
   /** Adds the placeholder of a value, with a cast to the type in SQL. */
-  bind(value: Value, type: string, source: ValueSource, key: string = `$::${type}`): this {
+  bind(value: BoundValue, type: string, source: ValueSource, key: string = `$::${type}`): this {
     this.#pieces.push(this.#values.push(value), `::${type}`);
     this.#sources.push(source);
     this.#key += key;
@@ -66,13 +72,16 @@ export class SqlText {
     return this;
   }
 
-  /** Returns the statement. The prefix distinguishes the statements of one endpoint. */
-  finish(prefix: string): FinishedStatement {
+  /**
+   * Returns the statement. The prefix distinguishes the statements of one endpoint.
+   * @param texts the values of the request, where the text is for all requests of a shape
+   */
+  finish(prefix: string, texts: readonly TextValue[] = []): FinishedStatement {
     const pieces = this.#pieces;
     return {
       statementKey: `${prefix}:${this.#key}`,
       sql: () => pieces.map(textOf).join(''),
-      values: this.#values,
+      values: resolveValues(this.#values, texts),
       valueSources: this.#sources,
     };
   }

@@ -3,6 +3,7 @@ import type { ValueSource } from '../../ports/ports.ts';
 import { arrayLiteral } from '../../postgres/literal.ts';
 import { type Condition, isState, type Operand, states, writeOperand } from '../parts/condition.ts';
 import { type Operation, resolveOperation, standardOperator } from '../parts/operation.ts';
+import { boundValue, type TextValue } from '../parts/request-value.ts';
 import { quoteIdentifier } from '../../catalog/quote.ts';
 import { SqlText, text } from '../parts/sql-text.ts';
 import { ReadFault, syntaxFault } from './read-fault.ts';
@@ -124,17 +125,24 @@ function comparison(operand: FieldOperand, filter: FieldFilter, symbol: Compared
   const parser = operand.column?.representation?.fromText ?? null;
   if (parser !== null && comparisonSymbols.has(symbol)) return parsedComparison(operand, { filter, symbol, parser });
   const { operator, quantifier } = filter;
-  const value = filter.value as string;
   return {
     kind: 'comparison',
     operand,
     symbol,
     operation: operationOf(operand, filter, symbol),
-    value: operator === 'like' || operator === 'ilike' ? value.replaceAll('*', '%') : value,
+    value: boundValue(filter.value, filter.valueIndex, converterOf(operand, operator)),
     type: patterns.has(operator) ? 'pg_catalog.text' : operand.type,
     source: operand.source,
     quantifier,
   };
+}
+
+/** Returns what makes the value of a statement from the text of a request; undefined: it is the text. */
+function converterOf({ column }: FieldOperand, operator: FilterOperator): ((text: TextValue) => string) | undefined {
+  if (operator === 'in') return (list) => arrayLiteral(list as readonly string[], column?.type.delimiter);
+  if (operator !== 'like' && operator !== 'ilike') return undefined;
+  // `%` must be encoded in a URL.
+  return (pattern) => (pattern as string).replaceAll('*', '%');
 }
 
 /** Compares with what a function reads from the text of the request. */
@@ -149,18 +157,16 @@ function parsedComparison(
   const { type, operator } = operationOf(operand, filter, symbol);
   const cast = type === null ? '' : `::${type}`;
   const { quantifier } = filter;
+  const value = boundValue(filter.value, filter.valueIndex, converterOf(operand, filter.operator));
   const write = (sql: SqlText): void => {
     writeOperand(sql, operand);
     sql.add(`${cast} ${operator} `);
     if (quantifier === null) {
-      sql
-        .add(`${parser}(`)
-        .bind(filter.value as string, 'pg_catalog.text', operand.source)
-        .add(`)${cast}`);
+      sql.add(`${parser}(`).bind(value, 'pg_catalog.text', operand.source).add(`)${cast}`);
       return;
     }
     sql.add(`${quantifier} (array(select ${parser}("value")${cast} from pg_catalog.unnest(`);
-    sql.bind(filter.value as string, 'pg_catalog.text[]', operand.source).add(') "listed" ("value")))');
+    sql.bind(value, 'pg_catalog.text[]', operand.source).add(') "listed" ("value")))');
   };
   return { kind: 'written', write };
 }
@@ -232,11 +238,14 @@ function stateCondition(operand: FieldOperand, filter: FieldFilter): Condition {
 function inCondition(operand: FieldOperand, filter: FieldFilter): Condition {
   const { column } = operand;
   if (column?.type.element !== undefined) throw unavailable(named(column), filter);
-  const value = arrayLiteral(filter.value as readonly string[], column?.type.delimiter);
-  return comparison(operand, { ...filter, quantifier: 'any', value }, symbols.in);
+  return comparison(operand, { ...filter, quantifier: 'any' }, symbols.in);
 }
 
-function writeSearch(sql: SqlText, operand: FieldOperand, { operator, language, value }: FieldFilter): void {
+function writeSearch(
+  sql: SqlText,
+  operand: FieldOperand,
+  { operator, language, value, valueIndex }: FieldFilter,
+): void {
   const { column, source } = operand;
   const writeConfiguration = (): void => {
     if (language !== null) sql.bind(language, 'pg_catalog.regconfig', source).add(', ');
@@ -251,7 +260,7 @@ function writeSearch(sql: SqlText, operand: FieldOperand, { operator, language, 
   }
   sql.add(` operator(pg_catalog.@@) pg_catalog.${searchFunctions[operator]!}(`);
   writeConfiguration();
-  sql.bind(value as string, 'pg_catalog.text', source).add(')');
+  sql.bind(boundValue(value, valueIndex), 'pg_catalog.text', source).add(')');
 }
 
 /**

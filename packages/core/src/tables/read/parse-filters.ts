@@ -148,7 +148,7 @@ const plainValue = /[^,()]*/y;
 const bracketedValue =
   /\{(?:[^{}"]|"(?:[^"\\]|\\.)*"|\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\})*\}|[[(][^,[\]()]*,[^,[\]()]*[\])]/sy;
 
-function parseList(scanner: Scanner): readonly string[] {
+export function parseList(scanner: Scanner): readonly string[] {
   scanner.require('(');
   scanner.match(blanks);
   const values: string[] = [];

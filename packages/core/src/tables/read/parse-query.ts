@@ -1,11 +1,12 @@
 import { ReadFault, syntaxFault } from './read-fault.ts';
 import { maxFilters, parseCondition, parseGroup, parseOrder, tooMany } from './parse-filters.ts';
 import { parseSelect } from './parse-select.ts';
-import { emptyLevel, type Field, type Filter, type Level, type ReadQuery } from './query.ts';
+import type { TextValue } from '../parts/request-value.ts';
+import { emptyLevel, type Field, type Filter, isPartOfShape, type Level, type ReadQuery } from './query.ts';
 import { Scanner } from './scanner.ts';
 
 /** Parameters that concern writes. */
-const otherParameters: ReadonlySet<string> = new Set(['columns', 'on_conflict']);
+export const otherParameters: ReadonlySet<string> = new Set(['columns', 'on_conflict']);
 
 type MutableLevel = {
   -readonly [Key in keyof Level]: Level[Key] extends readonly (infer Item)[] ? Item[] : Level[Key];
@@ -15,11 +16,13 @@ type MutableLevel = {
  * Parses the parameters of a request to read.
  * @param values the texts of the query string, by key
  * @param isOther whether a parameter is not part of the read
+ * @param texts receives the values, whose indexes the query has then; null: the query is for one request
  * @throws ReadFault
  */
 export function parseReadQuery(
   values: ReadonlyMap<string, readonly string[]>,
   isOther: (name: string, value: string) => boolean = () => false,
+  texts: TextValue[] | null = null,
 ): ReadQuery {
   const levels = new Map<string, MutableLevel>();
   const levelOf = (path: string): MutableLevel => {
@@ -29,11 +32,11 @@ export function parseReadQuery(
   };
   let filters = 0;
   for (const [parameter, all] of values) {
-    const texts = all.filter((text) => !isOther(parameter, text));
-    if (texts.length === 0 || parameter === 'select' || otherParameters.has(parameter)) continue;
+    const own = all.filter((text) => !isOther(parameter, text));
+    if (own.length === 0 || parameter === 'select' || otherParameters.has(parameter)) continue;
     const key = parseKey(parameter);
-    for (const text of texts) readParameter(levelOf(key.path), { ...key, parameter, text });
-    filters += texts.length;
+    for (const text of own) readParameter(levelOf(key.path), { ...key, parameter, text }, texts);
+    filters += own.length;
     if (filters > maxFilters) throw tooMany();
   }
   const selects = values.get('select')?.filter((text) => !isOther('select', text));
@@ -45,9 +48,9 @@ function single(parameter: string, texts: readonly string[] | undefined): string
   throw syntaxFault(parameter, 'it is given more than once');
 }
 
-type Purpose = 'order' | 'limit' | 'offset' | 'and' | 'or' | 'filter';
+export type Purpose = 'order' | 'limit' | 'offset' | 'and' | 'or' | 'filter';
 
-interface ParameterKey {
+export interface ParameterKey {
   /** The path of related rows; '' for the outer relation. */
   readonly path: string;
   readonly purpose: Purpose;
@@ -56,10 +59,11 @@ interface ParameterKey {
   readonly field: Field | null;
 }
 
+/** The purposes that a name has by its last part. */
 const purposes: ReadonlySet<string> = new Set(['order', 'limit', 'offset', 'and', 'or']);
 
 /** Reads a key such as `author.books.order`, `author.not.or` or `author.data->>name`. */
-function parseKey(parameter: string): ParameterKey {
+export function parseKey(parameter: string): ParameterKey {
   const scanner = new Scanner(parameter, parameter);
   const names = [scanner.name()];
   while (scanner.accept('.')) names.push(scanner.name());
@@ -82,7 +86,11 @@ interface Parameter extends ParameterKey {
   readonly text: string;
 }
 
-function readParameter(level: MutableLevel, { parameter, purpose, negated, field, text }: Parameter): void {
+function readParameter(
+  level: MutableLevel,
+  { parameter, purpose, negated, field, text }: Parameter,
+  texts: TextValue[] | null,
+): void {
   switch (purpose) {
     case 'order':
       if (level.order.length > 0) throw syntaxFault(parameter, 'it is given more than once');
@@ -90,19 +98,29 @@ function readParameter(level: MutableLevel, { parameter, purpose, negated, field
       return;
     case 'limit':
       level.limit = parseLimit(parameter, text);
+      if (texts !== null) level.limitIndex = texts.push(text) - 1;
       return;
     case 'offset':
       // As in PostgREST, a negative offset is none.
       level.offset = Math.max(0, parseInteger(parameter, text));
+      if (texts !== null) level.offsetIndex = texts.push(text) - 1;
       return;
     case 'and':
     case 'or':
-      level.filters.push(parseGroup(parameter, purpose, negated, text));
+      level.filters.push(withIndexes(parseGroup(parameter, purpose, negated, text), texts));
       if (countConditions(level.filters) > maxFilters) throw tooMany();
       return;
     case 'filter':
-      level.filters.push(parseCondition(parameter, field!, text));
+      level.filters.push(withIndexes(parseCondition(parameter, field!, text), texts));
   }
+}
+
+/** Returns a filter with the indexes of its values, which it adds to the texts. */
+function withIndexes(filter: Filter, texts: TextValue[] | null): Filter {
+  if (texts === null) return filter;
+  if (filter.kind === 'group')
+    return { ...filter, members: filter.members.map((member) => withIndexes(member, texts)) };
+  return isPartOfShape(filter) ? filter : { ...filter, valueIndex: texts.push(filter.value) - 1 };
 }
 
 function countConditions(filters: readonly Filter[]): number {

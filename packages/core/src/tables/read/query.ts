@@ -1,5 +1,7 @@
 /** A request to read, as its query string describes it. Names are those of the client, and not yet compared with the catalog. */
 
+import type { TextValue } from '../parts/request-value.ts';
+
 /** A step into a JSON value: `->key` gives JSON, `->>key` gives text. */
 export interface JsonStep {
   readonly gives: 'json' | 'text';
@@ -82,8 +84,14 @@ export interface FieldFilter {
   readonly quantifier: 'any' | 'all' | null;
   /** The configuration of a full-text search. */
   readonly language: string | null;
-  /** A list for `in`. */
-  readonly value: string | readonly string[];
+  readonly value: TextValue;
+  /** The index of the value among those of the request; absent: the statement is for one request, or the value is part of its text. */
+  readonly valueIndex?: number;
+}
+
+/** Whether the value of a filter decides about the text of its statement. */
+export function isPartOfShape({ operator }: Pick<FieldFilter, 'operator'>): boolean {
+  return operator === 'is';
 }
 
 export const filterOperators = [
@@ -131,6 +139,9 @@ export interface Level {
   /** Null: not given. */
   readonly limit: number | null;
   readonly offset: number;
+  /** The indexes of the numbers among the values of the request; absent: the statement is for one request. */
+  readonly limitIndex?: number;
+  readonly offsetIndex?: number;
 }
 
 export const emptyLevel: Level = { filters: [], order: [], limit: null, offset: 0 };
