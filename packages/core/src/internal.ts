@@ -187,9 +187,9 @@ export { foreignKeysSql } from './tables/read/foreign-keys.sql.ts';
 export { writeColumns } from './tables/read/joined-columns.ts';
 export { pageOf, rowCount } from './tables/read/page-sql.ts';
 export { parseReadQuery } from './tables/read/parse-query.ts';
-export { type QueryShape, readShape } from './tables/read/query-shape.ts';
+export { readShape } from './tables/read/query-shape.ts';
+export { ShapeCache } from './tables/read/shape-cache.ts';
 export { type BoundValue, resolveValues, type TextValue } from './tables/parts/request-value.ts';
-export { BoundedCache } from './postgres/bounded-cache.ts';
 export { parseCondition } from './tables/read/parse-filters.ts';
 export {
   emptyLevel,

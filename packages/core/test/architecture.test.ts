@@ -170,7 +170,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
     'auth-schemes': ['auth-schemes/keys/key-ring.ts'],
   },
   tables: {
-    postgres: ['postgres/port.ts', 'postgres/literal.ts'],
+    postgres: ['postgres/port.ts', 'postgres/bounded-cache.ts', 'postgres/literal.ts'],
     endpoints: ['endpoints/endpoint.ts', 'endpoints/group-by.ts', 'endpoints/statement.ts'],
     http: ['http/conditional-request.ts'],
   },

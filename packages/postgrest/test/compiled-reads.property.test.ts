@@ -39,21 +39,9 @@ const value = fc.oneof(
   fc.string({ maxLength: 8 }),
 );
 const prefix = fc.constantFrom(
-  ...[
-    'eq.',
-    'not.eq.',
-    'neq.',
-    'isdistinct.',
-    'gt.',
-    'lte(any).',
-    'in.',
-    'not.in.',
-    'is.',
-    'like.',
-    'ilike(any).',
-    'match.',
-  ],
-  ...['cs.', 'sl.', 'fts.', 'fts(english).', 'fts(german).', 'not.', '', 'unknown.', 'is(any).'],
+  ...'eq. not.eq. neq. isdistinct. gt. lte(any). in. not.in. is. like. ilike(any). match. cs. sl.'.split(' '),
+  ...'fts. fts(english). fts(german). not. unknown. is(any).'.split(' '),
+  '',
 );
 const name = fc.constantFrom(
   'id',

@@ -26,10 +26,13 @@ export const buildChangeStatements: ChangeStatementsBuilder = (input) => {
   const conditions = checkConditionCount(parseColumnFilters(provided, endpoint.queryStringNullHandling).conditions);
   const page = parsePage(input, listing);
   const selection = parseOwnSelection(input, listing);
-  const snapshot = writePageOf(endpoint, [...conditions, ...page.after], { page, selection }).finish('snapshot');
+  const snapshot = writePageOf(endpoint, [...conditions, ...page.after], { page, selection }).finish(
+    'snapshot',
+    selection?.texts,
+  );
   const columns = selection?.columns ?? null;
   return {
-    lookup: selectByKey(endpoint, keys, [...conditions, ...(selection?.conditions ?? [])], columns),
+    lookup: selectByKey(endpoint, keys, [...conditions, ...(selection?.conditions ?? [])], selection),
     snapshot,
     keys,
     ...(columns === null ? {} : { columns: columns.result, toError: toSelectProblem }),
@@ -59,18 +62,19 @@ function keyColumns({ result, changes }: Endpoint): readonly ResultColumn[] {
 
 /**
  * The join uses the index of the key, of several columns too.
- * @param selected null: the columns of the endpoint
+ * @param selection null: the columns of the endpoint
  */
 function selectByKey(
   endpoint: Endpoint,
   keys: readonly ResultColumn[],
   conditions: readonly Condition[],
-  selected: Selection['columns'],
+  selection: Pick<Selection, 'columns' | 'texts'> | null,
 ): ChangeStatements['lookup'] {
   const parameters = listColumnParameters(endpoint);
   const columns = keys.map(({ name }) => parameters.find(({ facts }) => facts.name === name)!);
   const result = { kind: 'objects', columns: keys } as const;
   const keyList = buildSelectList({ result, raw: null }, rowAlias);
+  const selected = selection?.columns ?? null;
   const rowList = selected === null ? buildSelectList(endpoint, rowAlias) : selected.outer;
   const sql = new SqlText().add(`select "k"."n", ${keyList}, ${rowList} from `);
   sql.add('rows from (');
@@ -93,7 +97,7 @@ function selectByKey(
     sql.add(') as "page"');
   }
   if (conditions.length > 0) writeConditions(sql.add(' where '), conditions, ' and ');
-  const { sql: text, values, valueSources } = sql.finish('changes');
+  const { sql: text, values, valueSources } = sql.finish('changes', selection?.texts);
   return {
     sql: text(),
     values: values.slice(columns.length),

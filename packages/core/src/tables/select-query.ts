@@ -53,7 +53,10 @@ function buildPage(input: QueryInput, listing: Listing): Query {
   const conditions = checkConditionCount(filters.conditions);
   const page = parsePage(input, listing);
   const selection = parseSelection(input, listing);
-  const statement = writePageOf(endpoint, [...conditions, ...page.after], { page, selection }).finish('select');
+  const statement = writePageOf(endpoint, [...conditions, ...page.after], { page, selection }).finish(
+    'select',
+    selection?.texts,
+  );
   const onlyEqualities =
     selection === null && page.after.length === 0 && filters.equal.length === filters.conditions.length;
   return {
@@ -118,7 +121,7 @@ function buildHeaderQuery(
   if (headers.length === 0) return {};
   const sql = new SqlText().add('select ', '');
   for (const [index, { write }] of headers.entries()) write(index === 0 ? sql : sql.add(', '));
-  return { headerQuery: { ...sql.finish('head'), names: headers.map(({ name }) => name) } };
+  return { headerQuery: { ...sql.finish('head', selection?.texts), names: headers.map(({ name }) => name) } };
 }
 
 /** `Prefer: count=exact` (RFC 7240). */

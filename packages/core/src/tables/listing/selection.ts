@@ -1,9 +1,10 @@
 import type { QueryInput } from '../../ports/ports.ts';
-import type { EndpointParameter, Listing, ResultColumn } from '../../endpoints/endpoint.ts';
+import type { Endpoint, EndpointParameter, Listing, ResultColumn } from '../../endpoints/endpoint.ts';
 
 import { quoteIdentifier } from '../../catalog/quote.ts';
 import { buildSelectList } from '../../endpoints/statement.ts';
 import type { Condition } from '../parts/condition.ts';
+import type { TextValue } from '../parts/request-value.ts';
 import { SqlText } from '../parts/sql-text.ts';
 import { aliasedTable, rowAlias } from '../provided-columns.ts';
 import { readTargetOf } from '../read-targets.ts';
@@ -11,8 +12,10 @@ import { soleCount } from '../read/aggregate-sql.ts';
 import type { ValueForm } from '../read/column-sql.ts';
 import { parseReadQuery } from '../read/parse-query.ts';
 import { emptyLevel, type Filter, type ReadQuery, type SelectItem } from '../read/query.ts';
+import { readShape } from '../read/query-shape.ts';
 import { syntaxFault } from '../read/read-fault.ts';
 import { type LevelSql, SelectBuilder } from '../read/select-builder.ts';
+import { ShapeCache } from '../read/shape-cache.ts';
 import { readListingParameter } from './page.ts';
 
 type NamedType = ResultColumn['type'];
@@ -28,7 +31,12 @@ export interface Selection {
   readonly readsOthers: boolean;
   /** The table with the joins that decide which rows there are, and the conditions, for the number of all rows. */
   readonly counted: Pick<LevelSql, 'from' | 'where'>;
+  /** The values that its statements have of the request. */
+  readonly texts: readonly TextValue[];
 }
+
+/** A selection without the values of a request. */
+type CompiledSelection = Omit<Selection, 'texts'>;
 
 /** The columns of a row in SQL, and what the response makes of them. */
 interface SelectedColumns {
@@ -46,7 +54,37 @@ export function parseSelection(input: QueryInput, listing: Listing): Selection |
   const parameters = readParameters(input, listing);
   if (parameters === null) return null;
   const { endpoint } = input;
-  const query = parseReadQuery(parameters);
+  const shape = readShape(parameters, listing.maxLimit);
+  if (shape !== null) {
+    const owner = { ...readTargetOf(endpoint), form: '' };
+    const compiled = selections.find(owner, shape, (texts) => {
+      const selection = compileSelection(endpoint, listing, { parameters, texts });
+      return { compiled: selection, size: sizeOf(selection) };
+    });
+    if (compiled !== null) return { ...compiled, texts: shape.texts };
+  }
+  return { ...compileSelection(endpoint, listing, { parameters, texts: null }), texts: [] };
+}
+
+const selections = new ShapeCache<CompiledSelection>();
+
+/** The characters of its SQL, which is made of parts. */
+function sizeOf({ columns, from, counted }: CompiledSelection): number {
+  return 2 * (from.size + counted.from.size) + (columns?.outer.length ?? 0);
+}
+
+interface SelectionParameters {
+  readonly parameters: ReadonlyMap<string, readonly string[]>;
+  /** As in `parseReadQuery`. */
+  readonly texts: TextValue[] | null;
+}
+
+function compileSelection(
+  endpoint: Endpoint,
+  listing: Listing,
+  { parameters, texts }: SelectionParameters,
+): CompiledSelection {
+  const query = parseReadQuery(parameters, undefined, texts);
   const hasSelect = parameters.has('select');
   const items = hasSelect ? query.items : [];
   const { relation, model } = readTargetOf(endpoint);
@@ -66,7 +104,7 @@ export function parseSelection(input: QueryInput, listing: Listing): Selection |
   };
   const parts = build(items);
   return {
-    columns: hasSelect ? selectColumns(input, parts) : null,
+    columns: hasSelect ? selectColumns(endpoint, parts) : null,
     from: parts.from,
     conditions: parts.where,
     readsOthers: items.some(({ kind }) => kind === 'relation'),
@@ -104,7 +142,7 @@ function namesOf(filters: readonly Filter[]): readonly string[] {
 }
 
 /** @throws ReadFault without a column, and for two with one name */
-function selectColumns({ endpoint }: QueryInput, { columns, names, forms }: LevelSql): SelectedColumns {
+function selectColumns(endpoint: Endpoint, { columns, names, forms }: LevelSql): SelectedColumns {
   if (names.length === 0) throw syntaxFault('select', 'a column or related table with columns is expected');
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) {

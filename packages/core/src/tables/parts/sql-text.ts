@@ -26,6 +26,11 @@ export class SqlText {
     return this.#values;
   }
 
+  /** The characters of its key, which has most of the text. */
+  get size(): number {
+    return this.#key.length;
+  }
+
   get isEmpty(): boolean {
     return this.#pieces.length === 0;
   }

@@ -23,24 +23,33 @@ const maxKeyLength = 4_096;
  */
 export function readShape(parameters: ReadonlyMap<string, readonly string[]>, maxRows: number): QueryShape | null {
   const texts: TextValue[] = [];
-  let key = '';
   try {
-    for (const [name, values] of parameters) {
-      const purpose = purposeOf(name);
-      for (const value of values) {
-        const part = readPart({ name, value, purpose }, maxRows, texts);
-        // No text of PostgreSQL has a zero byte: it separates the parts.
-        if (part === null || value.includes('\0') || name.includes('\0')) return null;
-        key += `${name}\0${part}\0`;
-        if (key.length > maxKeyLength) return null;
-      }
-    }
+    const key = readKey(parameters, maxRows, texts);
+    return key === null ? null : { key, texts };
   } catch (error) {
     // The parser tells which error is the first one.
     if (error instanceof ReadFault) return null;
     throw error;
   }
-  return { key, texts };
+}
+
+function readKey(
+  parameters: ReadonlyMap<string, readonly string[]>,
+  maxRows: number,
+  texts: TextValue[],
+): string | null {
+  let key = '';
+  for (const [name, values] of parameters) {
+    const purpose = purposeOf(name);
+    for (const value of values) {
+      const part = readPart({ name, value, purpose }, maxRows, texts);
+      // No text of PostgreSQL has a zero byte: it separates the parts.
+      if (part === null || value.includes('\0') || name.includes('\0')) return null;
+      key += `${name}\0${part}\0`;
+      if (key.length > maxKeyLength) return null;
+    }
+  }
+  return key;
 }
 
 interface Parameter {
