@@ -11,7 +11,7 @@ import { clientCollisions } from './client-names.ts';
 import { type TypescriptClientOptions, resolveTypescriptClientOptions } from './options.ts';
 import { commonInterfaceTexts, commonInterfaceNames } from './common-interfaces.ts';
 import { runtime } from './runtime.ts';
-import { tableClientSections } from './table-client.ts';
+import { type ChangeStreamFunction, tableClientSections } from './table-client.ts';
 import { memberText, type TypeScriptOnly } from './type-text.ts';
 
 /**
@@ -29,8 +29,8 @@ export function typescriptClientFiles(
   if (filePath === null) return [];
   const paths = new Map<string, string>();
   const modules = splitModules(endpoints, options).flatMap(({ schema, endpoints: members }) => {
-    if (schema === null) return moduleFiles(members, filePath.replaceAll('{0}', ''), options, now);
-    const path = filePath.replaceAll('{0}', pascalCase(schema));
+    const path = modulePath(filePath, schema);
+    if (schema === null) return moduleFiles(members, path, options, now);
     const other = paths.get(path);
     if (other !== undefined) {
       throw new GeneratorError(
@@ -57,11 +57,49 @@ function tableModule(
   options: TypescriptClientOptions,
   now: Date,
 ): readonly GeneratedFile[] {
-  const sections = tableClientSections(endpoints, options);
-  if (sections === null) return [];
   const extension = options.skipTypes ? '.$1js' : '.$1ts';
-  const path = filePath.replaceAll('{0}', '').replace(/(?:\.([cm]?)[jt]s)?$/, `Tables${extension}`);
-  return [toFile(path, sections, options, now)];
+  const path = modulePath(filePath, null).replace(/(?:\.([cm]?)[jt]s)?$/, `Tables${extension}`);
+  const sections = tableClientSections(endpoints, options, () => changeStreams(endpoints, path, options));
+  return sections === null ? [] : [toFile(path, sections, options, now)];
+}
+
+function modulePath(filePath: string, schema: string | null): string {
+  return filePath.replaceAll('{0}', schema === null ? '' : pascalCase(schema));
+}
+
+/** Returns the functions of the other modules that open streams of row changes. */
+function changeStreams(
+  endpoints: readonly Endpoint[],
+  tablesPath: string,
+  options: TypescriptClientOptions,
+): readonly ChangeStreamFunction[] {
+  return splitModules(endpoints, options).flatMap(({ schema, endpoints: members }) =>
+    clientModel(members, options).functions.flatMap(({ endpoint, changes, changesName }) =>
+      changes === null
+        ? []
+        : [
+            {
+              schema: endpoint.schema,
+              table: endpoint.name,
+              name: changesName,
+              module: relativeImport(tablesPath, toModuleName(modulePath(options.filePath!, schema), options)),
+            },
+          ],
+    ),
+  );
+}
+
+function toModuleName(path: string, { skipTypes }: TypescriptClientOptions): string {
+  return skipTypes ? path.replace(/\.([cm]?)ts$/, '.$1js') : path;
+}
+
+/** Returns the specifier with which one file of a project imports another. */
+function relativeImport(from: string, to: string): string {
+  const [source, target] = [from, to].map((path) => path.split(/[/\\]+/)) as [string[], string[]];
+  let shared = 0;
+  while (shared < Math.min(source.length, target.length) - 1 && source[shared] === target[shared]) shared++;
+  const up = '../'.repeat(source.length - 1 - shared);
+  return `${up === '' ? './' : up}${target.slice(shared).join('/')}`;
 }
 
 /** Returns a warning for each function, URL and event source whose name has a number because of a collision. */
@@ -109,8 +147,10 @@ function moduleFiles(
   ];
   // Without an import or export, the file would be a script, not a module.
   const sections = module.length === 0 ? ['export {};'] : module;
-  const modulePath = skipTypes ? path.replace(/\.([cm]?)ts$/, '.$1js') : path;
-  return [toFile(modulePath, sections, options, now), ...(separate ? [toFile(typesPath, types, options, now)] : [])];
+  return [
+    toFile(toModuleName(path, options), sections, options, now),
+    ...(separate ? [toFile(typesPath, types, options, now)] : []),
+  ];
 }
 
 function toFile(

@@ -6,7 +6,15 @@ import type { TypeScriptOnly } from './type-text.ts';
 /** Returns the constants and functions of the client. */
 export function tableRuntime(
   tables: readonly ClientTable[],
-  { baseUrl, headers }: { readonly baseUrl: string; readonly headers: string },
+  {
+    baseUrl,
+    headers,
+    streams,
+  }: {
+    readonly baseUrl: string;
+    readonly headers: string;
+    readonly streams: readonly { readonly key: string; readonly name: string }[];
+  },
   tsOnly: TypeScriptOnly,
 ): readonly string[] {
   return [
@@ -19,7 +27,8 @@ export function tableRuntime(
     readText(tsOnly),
     sendText(headers, tsOnly),
     methodsText(tsOnly),
-    `export const db${tsOnly(': IDatabase')} = Object.fromEntries([..._tables.keys()].map((key) => [key, _methods(key)]))${tsOnly(' as unknown as IDatabase')};`,
+    ...(streams.length === 0 ? [] : [streamsText(streams, tsOnly)]),
+    `export const db${tsOnly(': IDatabase')} = Object.fromEntries([..._tables.keys()].map((key) => [key, ${streams.length === 0 ? '_methods(key)' : '{ ..._methods(key), ..._streams.get(key) }'}]))${tsOnly(' as unknown as IDatabase')};`,
   ];
 }
 
@@ -42,6 +51,14 @@ function metadataText(tables: readonly ClientTable[], tsOnly: TypeScriptOnly): s
     '<string, { path: string; schema: string; json: readonly string[]; relations: ReadonlyMap<string, readonly [selector: string, table: string]> }>',
   );
   return `const _tables = new Map${type}([\n${entries.join('')}]);`;
+}
+
+function streamsText(
+  streams: readonly { readonly key: string; readonly name: string }[],
+  tsOnly: TypeScriptOnly,
+): string {
+  const entries = streams.map(({ key, name }) => `  [${stringLiteral(key)}, { changes: ${name} }],\n`);
+  return `const _streams = new Map${tsOnly('<string, object>')}([\n${entries.join('')}]);`;
 }
 
 const errorText = (tsOnly: TypeScriptOnly): string => `/** A failed request; the problem says why. */

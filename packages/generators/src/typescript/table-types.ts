@@ -226,6 +226,20 @@ export interface ITable<T extends _Table> {
   upsert<const Q extends IUpsert<T> = {}>(rows: _Insert<T> | readonly _Insert<T>[], query?: Q & _Exact<T, Q, IUpsert<T>>, options?: ITableOptions): Promise<_Returned<T, Q>>;
   update<const Q extends IUpdate<T>>(query: Q & _Exact<T, Q, IUpdate<T>>, options?: ITableOptions): Promise<_Returned<T, Q>>;
   delete<const Q extends IDelete<T>>(query: Q & _Exact<T, Q, IDelete<T>>, options?: ITableOptions): Promise<_Returned<T, Q>>;
-}
+}`;
 
-export type IDatabase = { readonly [T in _Table]: Pick<ITable<T>, ITables[T]["methods"] & keyof ITable<T>> };`;
+/** Returns the type of the client. @param streams the tables with a stream of row changes */
+export function databaseType(streams: readonly { readonly key: string; readonly name: string }[]): string {
+  const methods = 'Pick<ITable<T>, ITables[T]["methods"] & keyof ITable<T>>';
+  if (streams.length === 0) return `export type IDatabase = { readonly [T in _Table]: ${methods} };`;
+  const members = streams.map(({ key, name }) =>
+    memberText({ key, type: `{ readonly changes: typeof ${name} }`, optional: false }),
+  );
+  return `/** The changes of the rows of tables, with the filters and rows of the functions for tables. */
+interface _Streams {
+${members.map((member) => `  ${member};\n`).join('')}}
+
+export type IDatabase = {
+  readonly [T in _Table]: ${methods} & (T extends keyof _Streams ? _Streams[T] : unknown);
+};`;
+}
