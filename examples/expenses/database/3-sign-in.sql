@@ -9,22 +9,22 @@ create table app.gateway_key (id text primary key, text text not null);
 grant select, insert, update on app.session to expenses_gateway;
 grant select, insert on app.gateway_key to expenses_gateway;
 
--- A new role or password ends the sessions of a person: their cookies still have the old claims.
+-- Another company, role or password ends the sessions of a person: their cookies still have the old claims.
 create function app.end_sessions() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   update app.session set ended = now() where user_id = new.id::text and ended is null;
   return null;
 end $$;
-create trigger end_sessions after update of role, hash on app.person
+create trigger end_sessions after update of company, role, hash on app.person
 for each row execute function app.end_sessions();
 
-create function app.invite(_name text, _email text, _role text default 'member') returns text
+create function app.invite(_company text, _name text, _email text, _role text default 'member') returns text
 language plpgsql as $$
 declare
   code text := replace(gen_random_uuid()::text, '-', '');
 begin
-  insert into app.person (name, email, role, invitation, invited_until)
-  values (_name, _email, _role, sha256(convert_to(code, 'UTF8')), now() + interval '7 days');
+  insert into app.person (company, name, email, role, invitation, invited_until)
+  values (_company, _name, _email, _role, sha256(convert_to(code, 'UTF8')), now() + interval '7 days');
   return code;
 end $$;
 
@@ -45,9 +45,9 @@ allow_anonymous
 param _hash is hash of _password';
 
 create function api.sign_in(_email text, _password text)
-returns table (id int, name text, roles text[], database_role text, hash text)
+returns table (id int, name text, company text, roles text[], database_role text, hash text)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
-  select id, name, array[role], 'expenses_' || role, hash from app.person where lower(email) = lower(_email)
+  select id, name, company, array[role], 'expenses_' || role, hash from app.person where lower(email) = lower(_email)
 $$;
 comment on function api.sign_in is 'HTTP POST /api/sign-in
 login';
@@ -57,14 +57,14 @@ comment on function api.sign_out is 'HTTP POST /api/sign-out
 logout';
 
 create function api.me(
-  _user_name text default null, _user_roles text[] default null, out name text, out roles text[]
+  _claims json default null, out id int, out name text, out company text, out roles text[]
 ) language sql stable as $$
-  select _user_name, _user_roles
+  select * from json_to_record(_claims) as claim (id int, name text, company text, roles text[])
 $$;
 comment on function api.me is 'The caller; null before the sign-in.
 HTTP GET /api/me
 allow_anonymous
-user_parameters';
+param _claims is user_claims';
 
 grant execute on function api.accept_invitation, api.sign_in, api.me to expenses_anonymous, expenses_member;
 grant execute on function api.sign_out to expenses_member;

@@ -48,12 +48,6 @@ export interface ITokens {
 /** The result of a login: tokens, or the message of the routine. The browser keeps cookies. */
 export type ISignedIn = ITokens | string;
 
-/** Options of a call with messages. */
-export interface IEventOptions extends ICallOptions {
-  /** Receives each message that the call raises. */
-  onMessage?: ((message: string) => void) | undefined;
-}
-
 /** The progress of an upload, in bytes. */
 export interface IUploadProgress {
   loaded: number;
@@ -106,19 +100,10 @@ export interface IDecideRequest {
   approved: boolean | null;
 }
 
-export interface IListExpensesResponse {
-  id: number | null;
-  owner: string | null;
-  description: string | null;
-  amount: number | null;
-  spentOn: string | null;
-  status: string | null;
-  receipt: string | null;
-  mine: boolean | null;
-}
-
 export interface IMeResponse {
+  id: number | null;
   name: string | null;
+  company: string | null;
   roles: (string | null)[] | null;
 }
 
@@ -129,6 +114,39 @@ export interface ISignInRequest {
 
 export interface IWithdrawExpenseRequest {
   id: number;
+}
+
+export interface IExpenseGetRequest {
+  id?: number | null | string | (number | null | string)[];
+  company?: string | string[];
+  ownerId?: number | null | string | (number | null | string)[];
+  owner?: string | string[];
+  description?: string | string[];
+  amount?: number | null | string | (number | null | string)[];
+  spentOn?: string | null | (string | null)[];
+  status?: string | string[];
+  decidedBy?: number | null | string | (number | null | string)[];
+  receipt?: string | string[];
+  order?: string;
+  limit?: number | null;
+  offset?: number | null;
+  after?: string[];
+  select?: string;
+  or?: string | string[];
+  and?: string | string[];
+}
+
+export interface IExpenseGetResponse {
+  id: number;
+  company: string;
+  ownerId: number;
+  owner: string;
+  description: string;
+  amount: number;
+  spentOn: string;
+  status: string;
+  decidedBy: number | null;
+  receipt: string | null;
 }
 
 const _baseUrl: string = "";
@@ -238,22 +256,6 @@ function _headersOf(request: XMLHttpRequest): Headers {
     if (colon > 0) headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
   }
   return headers;
-}
-
-/** Opens the event stream of a call. A random id connects the call and the stream. */
-async function _follow(url: string, { onMessage, headers }: IEventOptions): Promise<{ headers: Record<string, string>; end: () => void }> {
-  if (onMessage === undefined) return { headers: {}, end: () => undefined };
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const id = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  const ended = new AbortController();
-  const response = await fetch(`${url}?${id}`, { headers: { Accept: "text/event-stream", ...headers }, signal: ended.signal });
-  const problem = await _problem(response);
-  if (problem !== null) throw new GatewayError(problem, response.headers);
-  _readEvents(response, (type, data) => {
-    if (type === "message") onMessage(data);
-  }).catch(() => undefined);
-  // The last messages may arrive after the response.
-  return { headers: { "X-Gateway-ID": id }, end: () => void setTimeout(() => ended.abort(), 1000) };
 }
 
 /** Reads server-sent events. An id may have no event: it is `cut`, as the comment at the end of changes that belong together. */
@@ -370,6 +372,163 @@ export class EventStream extends EventTarget {
       };
     });
   }
+}
+
+/** A change of a row. After a delete, `old` has the key, or the row where the table has `changes old`. */
+export interface IRowChange<Row extends object> {
+  type: "row" | "insert" | "update" | "delete" | "truncate" | "gap" | "reset";
+  schema?: string;
+  table?: string;
+  commitTimestamp?: string;
+  record?: Row;
+  old?: Partial<Row>;
+  /** Why changes are missing. */
+  reason?: string;
+}
+
+/** Options of a stream of changes. */
+export interface IChangesOptions<Row extends object, Filter extends object = object> extends IStreamOptions {
+  /** Only rows for which the parameters of the select hold. */
+  filter?: Filter | undefined;
+  /** Begins with the rows that there are. */
+  snapshot?: boolean | undefined;
+  /** A row of the snapshot. */
+  onRow?: ((row: Row, change: IRowChange<Row>) => void) | undefined;
+  onInsert?: ((row: Row, change: IRowChange<Row>) => void) | undefined;
+  onUpdate?: ((row: Row, change: IRowChange<Row>) => void) | undefined;
+  /** Receives the key, or the whole row where the table has `changes old`. */
+  onDelete?: ((old: Partial<Row>, change: IRowChange<Row>) => void) | undefined;
+  onTruncate?: (() => void) | undefined;
+  /** Changes may be missing: read again, unless the stream has a snapshot. */
+  onGap?: ((reason: string) => void) | undefined;
+  /** All rows follow again. */
+  onReset?: (() => void) | undefined;
+  /** The server refuses the stream, which has ended. */
+  onError?: ((problem: IProblem) => void) | undefined;
+}
+
+/**
+ * Changes of rows that the caller may select, through an `EventStream`: it connects again by itself, and continues after the last change.
+ * Where it cannot, `onGap` tells that changes are missing; with `snapshot`, `onReset` and all rows follow.
+ */
+export class ChangeStream<Row extends object> {
+  readonly events: EventStream;
+  private readonly _keys: readonly string[];
+  private readonly _options: IChangesOptions<Row>;
+  private readonly _read: (row: Row) => Row;
+  private readonly _rows = new Map<string, Row>();
+  private _hasRows = false;
+  /** Whether the list has changed since the last cut; true before the first one. */
+  private _isDirty = true;
+  /** Whether a list is ready that was not read. */
+  private _isReady = false;
+  private _problem: IProblem | null = null;
+  private _wake: () => void = () => undefined;
+
+  constructor(url: string, keys: readonly string[], options: IChangesOptions<Row>, read: (row: Row) => Row = (row) => row) {
+    const { filter = {}, snapshot = false, headers, signal } = options;
+    this._keys = keys;
+    this._options = options;
+    this._read = read;
+    const query = _parseQuery(snapshot ? { ...filter, snapshot } : filter);
+    this.events = new EventStream(url + query, { headers, signal });
+    for (const type of ["row", "insert", "update", "delete", "truncate", "gap", "reset"]) {
+      this.events.addEventListener(type, (event) => this._apply(JSON.parse((event as MessageEvent<string>).data)));
+    }
+    this.events.addEventListener("cut", () => this._settle());
+    this.events.addEventListener("open", () => {
+      // The rows of a snapshot without an id begin again.
+      if (this.events.lastEventId === "" && this._hasRows) this._apply({ type: "reset" });
+    });
+    this.events.addEventListener("error", (event) => {
+      const { problem } = event as Event & { problem?: IProblem };
+      if (problem !== undefined) {
+        this._problem = problem;
+        options.onError?.(problem);
+      }
+      this._wake();
+    });
+    signal?.addEventListener("abort", () => this._wake(), { once: true });
+  }
+
+  close(): void {
+    this.events.close();
+    this._wake();
+  }
+
+  /** The rows after each change, from the first snapshot on. Needs `snapshot: true`. Throws a `GatewayError` when the server refuses the stream. */
+  async *lists(): AsyncGenerator<readonly Row[], void, undefined> {
+    if (this._options.snapshot !== true) throw new TypeError("lists() needs the option snapshot: true");
+    try {
+      for (;;) {
+        if (this._problem !== null) throw new GatewayError(this._problem);
+        if (this._isReady) {
+          this._isReady = false;
+          yield [...this._rows.values()];
+        } else if (this.events.readyState === 2) return;
+        else await new Promise<void>((resolve) => (this._wake = resolve));
+      }
+    } finally {
+      this.close();
+    }
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<readonly Row[], void, undefined> {
+    return this.lists();
+  }
+
+  private _apply(change: IRowChange<Row>): void {
+    const { onRow, onInsert, onUpdate, onDelete, onTruncate, onGap, onReset } = this._options;
+    this._isDirty ||= change.type !== "gap";
+    this._isReady &&= !this._isDirty;
+    const record = change.record === undefined ? undefined : this._read(change.record);
+    const old = change.old === undefined ? undefined : this._read(change.old as Row);
+    const read = { ...change, ...(record === undefined ? {} : { record }), ...(old === undefined ? {} : { old }) };
+    if (record !== undefined) {
+      this._hasRows = true;
+      if (this._options.snapshot === true) this._rows.set(this._key(record), record);
+      (change.type === "row" ? onRow : change.type === "insert" ? onInsert : onUpdate)?.(record, read);
+    } else if (change.type === "delete" && old !== undefined) {
+      this._rows.delete(this._key(old));
+      onDelete?.(old, read);
+    } else if (change.type === "gap") onGap?.(change.reason ?? "");
+    else {
+      this._rows.clear();
+      (change.type === "truncate" ? onTruncate : onReset)?.();
+    }
+  }
+
+  /** All changes of a transaction have arrived, or all rows of a snapshot. */
+  private _settle(): void {
+    if (!this._isDirty) return;
+    this._isDirty = false;
+    this._isReady = true;
+    this._wake();
+  }
+
+  private _key(row: object): string {
+    const values = new Map<string, unknown>(Object.entries(row));
+    return JSON.stringify(this._keys.map((key) => String(values.get(key))));
+  }
+}
+
+/** `?key=value`; arrays repeat their key, undefined is omitted. */
+function _parseQuery(query: object, nullText: string = ""): string {
+  const pairs = Object.entries(query).flatMap(([key, value]) =>
+    (Array.isArray(value) ? value : [value])
+      .filter((one) => one !== undefined)
+      .map((one) => `${encodeURIComponent(key)}=${encodeURIComponent(one === null ? nullText : _text(one))}`),
+  );
+  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
+}
+
+/** Sends a query string that may be too long for a URL in the body, with the method QUERY (RFC 10008). */
+function _long(url: string, init: RequestInit, isBatch: boolean = false): [url: string, init: RequestInit] {
+  const start = url.indexOf("?");
+  if (isBatch || start === -1 || url.length <= 4000) return [url, init];
+  const headers = new Headers(init.headers);
+  headers.set("Content-Type", "application/x-www-form-urlencoded");
+  return [url.slice(0, start), { ...init, method: "QUERY", headers, body: url.slice(start + 1) }];
 }
 
 /** Encodes a path segment. An empty one, `.` and `..` would change the path. */
@@ -515,35 +674,8 @@ export async function decide(
   }, options);
 }
 
-export const listExpensesEvents = (executionId: string = "", options: IStreamOptions = {}): EventStream => new EventStream(_baseUrl + "/api/expenses/live" + (executionId === "" ? "" : `?${executionId}`), options);
-
 /**
- * api.list_expenses()
- *
- * For signed-in callers.
- *
- * @returns {IListExpensesResponse[]}
- * @remarks GET /api/expenses
- * @see FUNCTION api.list_expenses
- */
-export async function listExpenses(
-  options: IEventOptions = {},
-): Promise<IListExpensesResponse[]> {
-  const events = await _follow(_baseUrl + "/api/expenses/live", options);
-  try {
-    const response = await _send(_baseUrl + "/api/expenses", {
-      method: "GET",
-      headers: { ...events.headers, ...options.headers },
-      signal: options.signal ?? null,
-    }, options);
-    return (await response.json()) as IListExpensesResponse[];
-  } finally {
-    events.end();
-  }
-}
-
-/**
- * api.me(_user_name text, _user_roles text[])
+ * api.me(_claims json)
  *
  * The caller; null before the sign-in.
  *
@@ -622,4 +754,51 @@ export async function withdrawExpense(
     headers: { ...options.headers },
     signal: options.signal ?? null,
   }, options);
+}
+
+/** The changes of the rows of `GET /api/expenses`, which the caller may select. */
+export function expenseChanges<Row extends object>(options: IChangesOptions<Row, Partial<IExpenseGetRequest> & { select: string }>): ChangeStream<Row>;
+export function expenseChanges(options?: IChangesOptions<IExpenseGetResponse, Omit<Partial<IExpenseGetRequest>, "select">>): ChangeStream<IExpenseGetResponse>;
+export function expenseChanges(options: IChangesOptions<IExpenseGetResponse, Partial<IExpenseGetRequest>> = {}): ChangeStream<IExpenseGetResponse> {
+  return new ChangeStream(_baseUrl + "/api/expenses/changes", ["id"], options);
+}
+
+/**
+ * select app.expense
+ *
+ * For signed-in callers.
+ *
+ * @param request.id - integer, may be left out
+ * @param request.company - text, may be left out
+ * @param request.ownerId - integer, may be left out
+ * @param request.owner - text, may be left out
+ * @param request.description - text, may be left out
+ * @param request.amount - numeric(10,2), may be left out
+ * @param request.spentOn - date, may be left out
+ * @param request.status - text, may be left out
+ * @param request.decidedBy - integer, may be left out
+ * @param request.receipt - text, may be left out
+ * @param request.order - text, may be left out
+ * @param request.limit - bigint, may be left out
+ * @param request.offset - bigint, may be left out
+ * @param request.after - text[], may be left out
+ * @param request.select - text, may be left out
+ * @param request.or - text, may be left out
+ * @param request.and - text, may be left out
+ * @returns {IExpenseGetResponse[]}
+ * @remarks GET /api/expenses
+ * @see TABLE app.expense
+ */
+export async function expenseGet<Row = Record<string, unknown>>(request: IExpenseGetRequest & { select: string } & { readonly [path: `${string}.${string}` | `${string}->${string}`]: string | number | readonly string[] }, options?: ICallOptions): Promise<Row[]>;
+export async function expenseGet(request?: Omit<IExpenseGetRequest, "select">, options?: ICallOptions): Promise<IExpenseGetResponse[]>;
+export async function expenseGet(
+  request: IExpenseGetRequest = {},
+  options: ICallOptions = {},
+): Promise<IExpenseGetResponse[]> {
+  const response = await _send(..._long(_baseUrl + "/api/expenses" + _parseQuery(request), {
+    method: "GET",
+    headers: { ...options.headers },
+    signal: options.signal ?? null,
+  }), options);
+  return (await response.json()) as IExpenseGetResponse[];
 }

@@ -1,178 +1,241 @@
 import * as api from './api.ts';
 
-type Expense = api.IListExpensesResponse;
+type Expense = api.IExpenseGetResponse;
 
+const element = <Type extends HTMLElement = HTMLElement>(id: string): Type => document.getElementById(id) as Type;
 const page = {
-  caller: element('caller', HTMLElement),
-  name: element('name', HTMLElement),
-  signOut: element('sign-out', HTMLButtonElement),
-  problem: element('problem', HTMLElement),
-  signIn: element('sign-in', HTMLFormElement),
-  invitation: element('invitation', HTMLFormElement),
-  expenses: element('expenses', HTMLElement),
-  expense: element('expense', HTMLFormElement),
-  rows: element('rows', HTMLTableSectionElement),
-  row: element('row', HTMLTemplateElement),
+  bar: element('bar'),
+  live: element('live'),
+  welcome: element('welcome'),
+  signIn: element<HTMLFormElement>('sign-in'),
+  invitation: element<HTMLFormElement>('invitation'),
+  home: element('home'),
+  filters: element('filters'),
+  rows: element('rows'),
+  editor: element<HTMLDialogElement>('editor'),
+  expense: element<HTMLFormElement>('expense'),
+  row: element<HTMLTemplateElement>('row'),
 };
+const money = new Intl.NumberFormat('en', { style: 'currency', currency: 'EUR' });
+const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' });
+const labels: Readonly<Record<string, string>> = { submitted: 'Waiting', approved: 'Approved', rejected: 'Rejected' };
 
-let changes: api.EventStream | null = null;
-let isApprover = false;
-/** The expense in the form; null: a new one. */
-let edited: Expense | null = null;
-let reads = 0;
-/** The list on the page, as JSON. */
-let shown = '';
+let me: api.IMeResponse;
+let changes: api.ChangeStream<Expense> | null = null;
+let expenses: readonly Expense[] = [];
+let status = 'all';
+/** What the form edits; the id is null for a new expense. */
+let draft: { id: number | null } = { id: null };
+/** The rows on the page with their content as JSON, by id. */
+const shown = new Map<number, { readonly row: HTMLElement; readonly text: string }>();
 
 /** Shows the page of the caller: the list, or the forms to sign in. */
 async function showCaller(): Promise<void> {
-  const { name, roles } = await api.me();
-  const isSignedIn = name !== null;
-  isApprover = roles?.includes('approver') ?? false;
-  page.name.textContent = name;
-  page.caller.hidden = page.expenses.hidden = !isSignedIn;
-  page.signIn.hidden = page.invitation.hidden = isSignedIn;
+  me = await api.me();
+  const isSignedIn = me.id !== null;
   changes?.close();
-  changes = isSignedIn ? followChanges() : null;
-  if (isSignedIn) await showExpenses();
-  else hideExpenses();
+  page.bar.hidden = page.home.hidden = !isSignedIn;
+  page.welcome.hidden = isSignedIn;
+  page.editor.close();
+  clearList();
+  if (isSignedIn) {
+    element('name').textContent = me.name;
+    element('company').textContent = `${me.company} · ${me.roles?.[0]}`;
+    element('title').textContent = isApprover() ? `Expenses at ${me.company}` : 'Your expenses';
+    showAvatar(page.bar, me.name!, me.id!);
+    void run(followChanges, page.home);
+  } else {
+    const { type } = await fetch(element<HTMLAnchorElement>('provider').href, { redirect: 'manual' });
+    element('provider').hidden = type !== 'opaqueredirect';
+  }
 }
 
-/** Reads the list again after each change, and when events may have been missed. */
-function followChanges(): api.EventStream {
-  const stream = api.listExpensesEvents();
-  const refresh = (): void => void report(showExpenses);
-  // A change before the stream is open has no event.
-  stream.addEventListener('open', refresh);
-  stream.addEventListener('message', refresh);
-  stream.addEventListener('gap', refresh);
-  return stream;
+const isApprover = (): boolean => me.roles?.includes('approver') === true;
+
+/** The rows that the caller may see, after each change of one of them. Row level security decides which rows these are. */
+async function followChanges(): Promise<void> {
+  const stream = api.expenseChanges({ snapshot: true, filter: { order: 'spentOn.desc', limit: 500 } });
+  changes = stream;
+  stream.events.addEventListener('open', () => showLive(stream, true));
+  stream.events.addEventListener('error', () => showLive(stream, false));
+  for await (const list of stream) if (changes === stream) showExpenses(list);
 }
 
-async function showExpenses(): Promise<void> {
-  const read = (reads += 1);
-  const expenses = await api.listExpenses();
-  const text = JSON.stringify(expenses);
-  // A later read may have overtaken this one. Rows that stay as they are keep the focus.
-  if (read !== reads || text === shown) return;
-  shown = text;
-  page.rows.replaceChildren(...expenses.map(rowOf));
+function showLive(stream: api.ChangeStream<Expense>, isOpen: boolean): void {
+  if (changes !== stream) return;
+  page.live.className = isOpen ? 'open' : '';
+  page.live.textContent = isOpen ? 'Live' : 'Connecting';
 }
 
-/** Also drops the result of a read that still runs. */
-function hideExpenses(): void {
-  reads += 1;
-  shown = '';
+function clearList(): void {
+  changes = null;
+  expenses = [];
+  shown.clear();
   page.rows.replaceChildren();
+  page.rows.ariaBusy = 'true';
+  element('loading').hidden = false;
+  element('empty').hidden = true;
 }
 
-function rowOf(expense: Expense): Node {
-  const row = page.row.content.cloneNode(true) as DocumentFragment;
-  const { spentOn, owner, description, amount, status } = expense;
-  const texts = [spentOn, owner, description, amount?.toFixed(2), status];
-  const cells = [...row.querySelectorAll('td')];
+function showExpenses(list: readonly Expense[]): void {
+  expenses = list.toSorted((left, right) => right.spentOn.localeCompare(left.spentOn) || right.id - left.id);
+  for (const button of page.filters.querySelectorAll('button')) {
+    const counted = withStatus(button.dataset['status']!);
+    button.querySelector('output')!.textContent = money.format(counted.reduce((sum, { amount }) => sum + amount, 0));
+    button.querySelector('small')!.textContent = counted.length === 1 ? '1 expense' : `${counted.length} expenses`;
+    button.ariaPressed = String(button.dataset['status'] === status);
+  }
+  const waiting = expenses.filter(isDecidable).length;
+  element('summary').textContent =
+    waiting > 0 ? `${waiting} waiting for your decision.` : 'Changes appear here as they happen.';
+  const isFirst = page.rows.ariaBusy === 'true';
+  const visible = withStatus(status);
+  const rows = visible.map((expense) => rowOf(expense, isFirst));
+  const current = new Set(visible.map(({ id }) => id));
+  for (const id of shown.keys()) if (!current.has(id)) shown.delete(id);
+  // Rows that stay as they are keep the focus.
+  rows.forEach((row, index) => {
+    if (page.rows.children[index] !== row) page.rows.insertBefore(row, page.rows.children[index] ?? null);
+  });
+  while (page.rows.children.length > rows.length) page.rows.lastElementChild!.remove();
+  page.rows.ariaBusy = 'false';
+  element('loading').hidden = true;
+  element('empty').hidden = rows.length > 0;
+}
+
+function withStatus(wanted: string): readonly Expense[] {
+  return expenses.filter((expense) => wanted === 'all' || expense.status === wanted);
+}
+
+function isDecidable(expense: Expense): boolean {
+  return expense.status === 'submitted' && expense.ownerId !== me.id && isApprover();
+}
+
+/** Returns the row on the page, or a new one when the expense has changed. */
+function rowOf(expense: Expense, isFirst: boolean): HTMLElement {
+  const { id, owner, description, amount, spentOn, receipt } = expense;
+  const text = JSON.stringify(expense);
+  const known = shown.get(id);
+  if (known?.text === text) return known.row;
+  const row = (page.row.content.cloneNode(true) as DocumentFragment).firstElementChild as HTMLElement;
+  const part = <Type extends HTMLElement>(selector: string): Type => row.querySelector<Type>(selector)!;
+  row.className = isFirst ? '' : 'new';
+  row.dataset['id'] = String(id);
   // Text of users is never HTML.
-  texts.forEach((text, index) => (cells[index]!.textContent = text ?? ''));
-  cells[5]!.append(...receiptOf(expense));
-  cells[6]!.append(...actionsOf(expense));
+  part('h2').textContent = description;
+  part('p').textContent = `${owner} · ${day.format(new Date(spentOn))}`;
+  part('.amount').textContent = money.format(amount);
+  part('.chip').textContent = labels[expense.status]!;
+  part('.chip').dataset['status'] = expense.status;
+  showAvatar(row, owner, expense.ownerId);
+  const link = part<HTMLAnchorElement>('.receipt');
+  if (receipt === null) link.replaceWith(document.createElement('span'));
+  else {
+    link.href = part<HTMLImageElement>('img').src = receipt;
+    part<HTMLImageElement>('img').alt = `Receipt of ${description}`;
+  }
+  const isOwn = expense.status === 'submitted' && expense.ownerId === me.id;
+  const allowed = isOwn ? ['edit', 'withdraw'] : isDecidable(expense) ? ['approve', 'reject'] : [];
+  for (const button of row.querySelectorAll('button')) {
+    if (allowed.includes(button.dataset['action']!)) button.ariaLabel = `${button.textContent} ${description}`;
+    else button.remove();
+  }
+  known?.row.remove();
+  shown.set(id, { row, text });
   return row;
 }
 
-function receiptOf({ receipt, description }: Expense): readonly Node[] {
-  if (receipt === null) return [];
-  const image = new Image();
-  image.src = receipt;
-  image.alt = `Receipt of ${description}`;
-  return [image];
+function showAvatar(parent: HTMLElement, name: string, id: number): void {
+  const avatar = parent.querySelector<HTMLElement>('.avatar')!;
+  avatar.textContent = name
+    .replace(/(\S)\S*\s*/g, '$1')
+    .slice(0, 2)
+    .toUpperCase();
+  avatar.style.setProperty('--hue', String((id * 137) % 360));
 }
 
-function actionsOf(expense: Expense): readonly Node[] {
-  const id = expense.id!;
-  if (expense.status !== 'submitted') return [];
-  if (expense.mine) {
-    return [
-      button('Edit', async () => edit(expense)),
-      button('Withdraw', () => change(() => api.withdrawExpense({ id }))),
-      upload('Receipt', (file) => api.addReceipt(file, { id })),
-    ];
-  }
-  if (!isApprover) return [];
-  return [
-    button('Approve', () => change(() => api.decide({ id, approved: true }))),
-    button('Reject', () => change(() => api.decide({ id, approved: false }))),
-  ];
-}
+const actions: Readonly<Record<string, (expense: Expense) => Promise<void>>> = {
+  edit: async (expense) => edit(expense),
+  withdraw: ({ id }) => api.withdrawExpense({ id }).then(() => toast('The expense is withdrawn.')),
+  approve: ({ id, owner }) => api.decide({ id, approved: true }).then(() => toast(`Approved: ${owner} sees it now.`)),
+  reject: ({ id, owner }) => api.decide({ id, approved: false }).then(() => toast(`Rejected: ${owner} sees it now.`)),
+};
 
-function button(label: string, run: () => Promise<void>): Node {
-  const created = document.createElement('button');
-  created.type = 'button';
-  created.textContent = label;
-  created.addEventListener('click', () => void act(run));
-  return created;
-}
-
-function upload(label: string, send: (file: File) => Promise<void>): Node {
-  const input = document.createElement('input');
-  input.type = 'file';
-  input.accept = 'image/png,image/jpeg';
-  input.ariaLabel = label;
-  input.addEventListener('change', () => {
-    const file = input.files?.[0];
-    if (file !== undefined) void act(() => change(() => send(file)));
-  });
-  return input;
-}
-
-function edit(expense: Expense): void {
-  edited = expense;
-  const { description, amount, spentOn } = expense;
+function edit(expense: Expense | null): void {
+  page.expense.reset();
+  clearErrors(page.expense);
+  draft = { id: expense?.id ?? null };
+  const { description = '', amount = '', spentOn = new Date().toISOString().slice(0, 10) } = expense ?? {};
   const values = { description, amount, spentOn };
   for (const [name, value] of Object.entries(values)) inputOf(page.expense, name).value = String(value);
-  page.expense.querySelector('h2')!.textContent = 'Edit expense';
+  page.expense.querySelector('h2')!.textContent = expense === null ? 'New expense' : 'Edit expense';
+  page.editor.showModal();
 }
 
-/** Runs a call that changes the list. The event stream reports it too, but may be interrupted. */
-async function change(run: () => Promise<unknown>): Promise<void> {
-  await run();
-  await showExpenses();
+async function saveExpense(): Promise<void> {
+  const value = (name: string): string => inputOf(page.expense, name).value;
+  const expense = { description: value('description'), amount: Number(value('amount')), spentOn: value('spentOn') };
+  const file = inputOf(page.expense, 'receipt').files?.[0];
+  const saved = draft;
+  if (saved.id !== null) await api.changeExpense({ id: saved.id, ...expense });
+  // When the upload fails, the form continues with the expense that there is.
+  else saved.id = await api.addExpense(expense);
+  if (file !== undefined) await sendReceipt(saved.id!, file);
+  // The stream may have shown the row already, and the user may edit it.
+  if (draft === saved) page.editor.close();
+  toast('Saved.');
 }
 
-/** Runs an action of the user, without the problem of the one before. */
-async function act(run: () => Promise<void>, form: HTMLFormElement | null = null): Promise<void> {
-  page.problem.textContent = '';
-  if (form !== null) clearFieldErrors(form);
-  await report(run, form);
-}
-
-/** Shows the problem when the function fails. */
-async function report(run: () => Promise<void>, form: HTMLFormElement | null = null): Promise<void> {
+async function sendReceipt(id: number, file: File): Promise<void> {
+  const bar = page.expense.querySelector('progress')!;
+  bar.hidden = false;
   try {
-    await run();
+    await api.addReceipt(file, { id }, { onProgress: ({ loaded, total }) => (bar.value = loaded / total) });
+  } finally {
+    bar.hidden = true;
+  }
+}
+
+/** Runs an action of the user. A problem is shown in the form, or in the part of the page. */
+async function run(action: () => Promise<void>, place: HTMLElement, button?: HTMLButtonElement | null): Promise<void> {
+  clearErrors(place);
+  if (button) button.disabled = true;
+  try {
+    await action();
   } catch (error) {
-    const isSignedOut = error instanceof api.GatewayError && error.status === 401;
-    const isShown = form !== null && error instanceof api.GatewayError && showFieldErrors(form, error.problem);
-    if (!isShown) page.problem.textContent = isSignedOut ? 'Your session has ended: sign in again.' : messageOf(error);
+    const isProblem = error instanceof api.GatewayError;
+    const isSignedOut = isProblem && error.status === 401;
     if (isSignedOut) await showCaller();
+    if (isProblem && place instanceof HTMLFormElement && showFieldErrors(place, error.problem)) return;
+    const message = isSignedOut ? 'Your session has ended: sign in again.' : messageOf(error);
+    (isSignedOut ? page.welcome : place).querySelector('.problem')!.textContent = message;
+  } finally {
+    if (button) button.disabled = false;
   }
 }
 
 /** Shows errors beside their fields. Returns whether all of them have one. */
 function showFieldErrors(form: HTMLFormElement, { errors = [] }: api.IProblem): boolean {
-  const shown = errors.map(({ pointer, detail }) => {
+  const found = errors.map(({ pointer, detail }) => {
     const input = form.elements.namedItem(pointer.slice(1));
     if (!(input instanceof HTMLInputElement)) return false;
     const text = document.createElement('small');
     text.className = 'error';
+    text.id = `${form.id}-${input.name}-error`;
     text.textContent = detail;
     input.after(text);
     input.ariaInvalid = 'true';
+    input.setAttribute('aria-describedby', text.id);
+    input.focus();
     return true;
   });
-  return shown.length > 0 && shown.every(Boolean);
+  return found.length > 0 && found.every(Boolean);
 }
 
-function clearFieldErrors(form: HTMLFormElement): void {
-  for (const text of form.querySelectorAll('.error')) text.remove();
-  for (const input of form.querySelectorAll('input')) input.ariaInvalid = null;
+function clearErrors(place: HTMLElement): void {
+  for (const text of place.querySelectorAll('.error')) text.remove();
+  for (const input of place.querySelectorAll('input')) input.ariaInvalid = null;
+  place.querySelector('.problem')!.textContent = '';
 }
 
 function messageOf(error: unknown): string {
@@ -180,13 +243,20 @@ function messageOf(error: unknown): string {
   return error.problem.detail ?? error.problem.title;
 }
 
+function toast(text: string): void {
+  const message = document.createElement('p');
+  message.textContent = text;
+  element('toasts').append(message);
+  setTimeout(() => message.remove(), 4000);
+}
+
 async function signIn(): Promise<void> {
-  const [email, password] = [inputOf(page.signIn, 'email').value, inputOf(page.signIn, 'password').value];
+  const value = (name: string): string => inputOf(page.signIn, name).value;
   try {
-    await api.signIn({ email, password });
+    await api.signIn({ email: value('email'), password: value('password') });
   } catch (error) {
     if (!(error instanceof api.GatewayError) || error.status !== 404) throw error;
-    page.problem.textContent = 'Email or password are wrong.';
+    page.signIn.querySelector('.problem')!.textContent = 'Email or password are wrong.';
     return;
   }
   page.signIn.reset();
@@ -197,30 +267,14 @@ async function acceptInvitation(): Promise<void> {
   const value = (name: string): string => inputOf(page.invitation, name).value;
   await api.acceptInvitation({ invitation: value('invitation'), password: value('password') });
   page.invitation.reset();
-  page.invitation.querySelector('[role=status]')!.textContent = 'Your password is set: sign in.';
+  toast('Your password is set: sign in.');
 }
 
-async function saveExpense(): Promise<void> {
-  const value = (name: string): string => inputOf(page.expense, name).value;
-  const expense = { description: value('description'), amount: Number(value('amount')), spentOn: value('spentOn') };
-  const saved = edited;
-  await (saved === null ? api.addExpense(expense) : api.changeExpense({ id: saved.id!, ...expense }));
-  // The stream may have shown the row already, and the user may edit it.
-  if (edited === saved) page.expense.reset();
-  await showExpenses();
-}
-
-function onSubmit(form: HTMLFormElement, run: () => Promise<void>): void {
+function onSubmit(form: HTMLFormElement, action: () => Promise<void>): void {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void act(run, form);
+    void run(action, form, form.querySelector<HTMLButtonElement>('.primary'));
   });
-}
-
-function element<Type extends HTMLElement>(id: string, type: new () => Type): Type {
-  const found = document.getElementById(id);
-  if (!(found instanceof type)) throw new TypeError(`the page has no ${type.name} with the id ${id}`);
-  return found;
 }
 
 function inputOf(form: HTMLFormElement, name: string): HTMLInputElement {
@@ -230,17 +284,17 @@ function inputOf(form: HTMLFormElement, name: string): HTMLInputElement {
 onSubmit(page.signIn, signIn);
 onSubmit(page.invitation, acceptInvitation);
 onSubmit(page.expense, saveExpense);
-page.expense.addEventListener('reset', () => {
-  edited = null;
-  clearFieldErrors(page.expense);
-  page.expense.querySelector('h2')!.textContent = 'New expense';
+element('sign-out').addEventListener('click', () => void run(() => api.signOut().then(showCaller), page.home));
+element('add').addEventListener('click', () => edit(null));
+page.editor.querySelector('[data-close]')!.addEventListener('click', () => page.editor.close());
+page.filters.addEventListener('click', ({ target }) => {
+  status = (target as Element).closest('button')?.dataset['status'] ?? status;
+  showExpenses(expenses);
 });
-page.signOut.addEventListener(
-  'click',
-  () =>
-    void act(async () => {
-      await api.signOut();
-      await showCaller();
-    }),
-);
-await report(showCaller);
+page.rows.addEventListener('click', ({ target }) => {
+  const button = (target as Element).closest('button');
+  const id = Number(button?.closest('li')?.dataset['id']);
+  const expense = expenses.find((one) => one.id === id);
+  if (expense !== undefined) void run(() => actions[button!.dataset['action']!]!(expense), page.home, button);
+});
+await run(showCaller, page.welcome);

@@ -56,9 +56,25 @@ describe('a page', () => {
     expect([...anchors]).toContain('title-with-a-link-and-another');
   });
 
-  test('a configuration of the checkout', async () => {
-    const folder = await folderWith({ 'page.md': '\n<!-- config from shop.json -->', 'shop.json': '{}' });
-    expect(readPage(folder, 'page.md').steps).toEqual([{ kind: 'config', line: 2, text: '{}' }]);
+  test('a configuration and a script of the checkout', async () => {
+    const folder = await folderWith({
+      'page.md': '\n<!-- config from shop.json -->\n<!-- sql from shop.sql -->',
+      'shop.json': '{}',
+      'shop.sql': 'select 1;',
+    });
+    expect(readPage(folder, 'page.md').steps).toEqual([
+      { kind: 'config', line: 2, text: '{}' },
+      { kind: 'sql', line: 3, text: 'select 1;' },
+    ]);
+  });
+
+  test('a part of a file of the checkout', async () => {
+    const read = async (part: string): Promise<unknown> => {
+      const page = `<!-- part of shop.sql -->\n\`\`\`sql\n${part}\n\`\`\``;
+      return readPage(await folderWith({ 'page.md': page, 'shop.sql': 'select 1;\nselect 2;\n' }), 'page.md').steps;
+    };
+    expect(await read('select 2;')).toEqual([]);
+    await expect(read('select 3;')).rejects.toThrow('page.md:3: shop.sql does not have these lines');
   });
 
   test('commands, with the text below each of them', async () => {

@@ -5,7 +5,7 @@ import { pageAnchors } from '../../../../site/anchors.ts';
 /**
  * The steps of a page in their order. `line` is the position in the file, from 1.
  *
- * - `sql`: a ```sql block, or a hidden comment `<!-- sql … -->`; run in the database of the page
+ * - `sql`: a ```sql block, or a hidden comment `<!-- sql … -->` or `<!-- sql from path -->`; run in the database of the page
  * - `library`: a comment `<!-- library -->`; loads the example database
  * - `idempotency`, `realtime`: a comment `<!-- idempotency -->`; runs the statements of `pgway install idempotency`
  * - `config`: a ```json block, or a comment `<!-- config … -->` or `<!-- config from path -->`, a `pgway.json`; checked, and used
@@ -16,6 +16,8 @@ import { pageAnchors } from '../../../../site/anchors.ts';
  * - `fragment`: any other ```js block; type-checked after the lines of a comment `<!-- js … -->` before it
  * - `command`: `$ …` in a ```console block, or in one without a language that begins so; the text below it is its answer
  * - `heading`: the configuration is the default one again
+ *
+ * A block below a comment `<!-- part of path -->` is a part of that file of the checkout, and is not run.
  *
  * A block that contains ``` begins and ends with more of these characters.
  */
@@ -84,22 +86,32 @@ class PageReader {
       | 'idempotency'
       | 'realtime'
       | undefined;
+    const part = /^<!-- part of (\S+) -->$/.exec(text)?.[1];
     const file = /^<!-- file (\S+)(?: from (\S+))? -->$/.exec(text);
     const line = this.#at + 1;
     this.#at += 1;
-    if (file !== null) this.#addFile(line, file[1]!, file[2]);
+    if (part !== undefined) this.#checkPart(line, part);
+    else if (file !== null) this.#addFile(line, file[1]!, file[2]);
     else if (fence !== null) this.#addBlock(fence[2]!, line + 1, this.#until(new RegExp(`^${fence[1]!}$`)));
     else if (setUp !== undefined) this.#steps.push({ kind: setUp, line });
-    else if (comment?.[1] === 'sql') this.#steps.push({ kind: 'sql', line: line + 1, text: this.#until(/^-->$/) });
-    else if (comment?.[1] === 'config') this.#addConfig(line, text);
+    else if (comment?.[1] === 'sql' || comment?.[1] === 'config') this.#addHidden(comment[1], line, text);
     else if (comment?.[1] === 'js') this.#prelude = this.#until(/^-->$/);
     else if (/^#{1,6} /.test(text)) this.#steps.push({ kind: 'heading', line });
   }
 
-  #addConfig(line: number, comment: string): void {
-    const path = /^<!-- config from (\S+) -->$/.exec(comment)?.[1];
-    if (path === undefined) this.#steps.push({ kind: 'config', line: line + 1, text: this.#until(/^-->$/) });
-    else this.#steps.push({ kind: 'config', line, text: readFileSync(join(this.#root, path), 'utf8') });
+  #addHidden(kind: 'sql' | 'config', line: number, comment: string): void {
+    const path = / from (\S+) -->$/.exec(comment)?.[1];
+    if (path === undefined) this.#steps.push({ kind, line: line + 1, text: this.#until(/^-->$/) });
+    else this.#steps.push({ kind, line, text: readFileSync(join(this.#root, path), 'utf8') });
+  }
+
+  #checkPart(line: number, path: string): void {
+    const fence = /^(`{3,})\S*$/.exec(this.#lines[this.#at] ?? '');
+    if (fence === null) this.#fail(line, `no block follows with a part of ${path}`);
+    this.#at += 1;
+    const text = this.#until(new RegExp(`^${fence[1]!}$`));
+    if (!readFileSync(join(this.#root, path), 'utf8').includes(`${text}\n`))
+      this.#fail(line + 2, `${path} does not have these lines`);
   }
 
   #until(end: RegExp): string {

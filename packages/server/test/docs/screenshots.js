@@ -1,4 +1,4 @@
-// Writes the pictures of README and guide from the running program: `npm run screenshots`, which needs Chromium.
+// Writes the pictures of README and guide from the running programs: `npm run screenshots`, which needs Chromium.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -10,14 +10,16 @@ if (executablePath === undefined) throw new Error('Chromium is not installed: ap
 
 const folder = 'docs/pictures';
 mkdirSync(folder, { recursive: true });
-const port = await freePort();
-const address = `http://127.0.0.1:${port}`;
-const server = spawn(process.execPath, ['packages/server/dist/bin.js', `--port=${port}`], {
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
 try {
-  await started(server);
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  await withProgram('packages/server/dist/bin.js', takeStartPage);
+  await withProgram('examples/expenses/demo.js', takeExpenses);
+} finally {
+  await browser.close();
+}
+
+/** @param {string} address */
+async function takeStartPage(address) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
   await page.goto(address);
   await page.getByRole('searchbox').fill('books');
@@ -27,10 +29,38 @@ try {
   await books.getByRole('button', { name: 'Send' }).click();
   await books.locator('.grid').waitFor();
   await page.screenshot({ path: `${folder}/start-page.png` });
-  await browser.close();
-} finally {
-  server.kill();
-  await once(server, 'exit');
+}
+
+/** The list at 1280 pixels, and on a phone in dark mode. */
+async function takeExpenses(address) {
+  for (const [name, options] of [
+    ['expenses', { viewport: { width: 1280, height: 790 } }],
+    ['expenses-phone', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
+  ]) {
+    const page = await browser.newPage({ ...options, reducedMotion: 'reduce' });
+    await page.goto(address);
+    await page.getByLabel('Email').fill('eve@acme.example');
+    await page.locator('#sign-in').getByLabel('Password').fill('correct horse battery');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.locator('#live', { hasText: 'Live' }).waitFor();
+    await page.locator('#rows li').nth(6).waitFor();
+    await page.waitForFunction(() => [...document.images].every((image) => image.complete));
+    await page.screenshot({ path: `${folder}/${name}.png` });
+  }
+}
+
+/** Runs the program on a free port while `take` uses it. */
+async function withProgram(file, take) {
+  const port = await freePort();
+  const program = spawn(process.execPath, [file, `--port=${port}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    await started(program);
+    await take(`http://localhost:${port}`);
+  } finally {
+    const ended = program.exitCode === null ? once(program, 'exit') : null;
+    program.kill();
+    await ended;
+  }
 }
 
 /** @returns {Promise<number>} */
@@ -46,7 +76,7 @@ async function freePort() {
 /** Resolves when the program answers requests. */
 function started(program) {
   return new Promise((resolve, reject) => {
-    program.stdout.on('data', (chunk) => String(chunk).includes(address) && resolve());
+    program.stdout.on('data', (chunk) => String(chunk).includes('Press Ctrl-C') && resolve());
     program.on('exit', (code) => reject(new Error(`the program ended with exit code ${code}`)));
   });
 }

@@ -7,6 +7,7 @@ import { freshDatabase, type TestDatabase } from '@pgway/testing';
 import { run } from '../../src/cli/run.ts';
 import type { ProcessContext } from '../../src/process-context.ts';
 import { root } from '../docs/stage.ts';
+import { createTestProcess } from '../support/process-context.ts';
 import { dropRoles } from '../support/roles.ts';
 
 export const exampleFolder: string = join(root, 'examples/expenses');
@@ -45,6 +46,9 @@ export async function createExpenses(variables: Readonly<Record<string, string>>
     [url.username, url.password] = [`${prefix}gateway`, password];
     const secret = randomBytes(32).toString('hex');
     const environment = { EXPENSES_PASSWORD: password, EXPENSES_KEY_SECRET: secret, ...variables };
+    const installer = createTestProcess(folder);
+    const argv = ['install', 'changes', '--yes', `--connectionString=${database.connectionString}`];
+    if ((await run(argv, environment, installer)) !== 0) throw new Error(installer.text.stderr);
     return {
       folder,
       database,
