@@ -86,17 +86,16 @@ class PageReader {
       | 'idempotency'
       | 'realtime'
       | undefined;
-    const part = /^<!-- part of (\S+) -->$/.exec(text)?.[1];
     const file = /^<!-- file (\S+)(?: from (\S+))? -->$/.exec(text);
     const line = this.#at + 1;
     this.#at += 1;
-    if (part !== undefined) this.#checkPart(line, part);
-    else if (file !== null) this.#addFile(line, file[1]!, file[2]);
+    if (file !== null) this.#addFile(line, file[1]!, file[2]);
     else if (fence !== null) this.#addBlock(fence[2]!, line + 1, this.#until(new RegExp(`^${fence[1]!}$`)));
     else if (setUp !== undefined) this.#steps.push({ kind: setUp, line });
     else if (comment?.[1] === 'sql' || comment?.[1] === 'config') this.#addHidden(comment[1], line, text);
     else if (comment?.[1] === 'js') this.#prelude = this.#until(/^-->$/);
     else if (/^#{1,6} /.test(text)) this.#steps.push({ kind: 'heading', line });
+    else this.#checkPart(line, /^<!-- part of (\S+) -->$/.exec(text)?.[1]);
   }
 
   #addHidden(kind: 'sql' | 'config', line: number, comment: string): void {
@@ -105,7 +104,8 @@ class PageReader {
     else this.#steps.push({ kind, line, text: readFileSync(join(this.#root, path), 'utf8') });
   }
 
-  #checkPart(line: number, path: string): void {
+  #checkPart(line: number, path: string | undefined): void {
+    if (path === undefined) return;
     const fence = /^(`{3,})\S*$/.exec(this.#lines[this.#at] ?? '');
     if (fence === null) this.#fail(line, `no block follows with a part of ${path}`);
     this.#at += 1;

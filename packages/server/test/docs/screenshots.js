@@ -31,22 +31,27 @@ async function takeStartPage(address) {
   await page.screenshot({ path: `${folder}/start-page.png` });
 }
 
-/** The list at 1280 pixels, and on a phone in dark mode. */
+/** @param {string} address */
 async function takeExpenses(address) {
-  for (const [name, options] of [
-    ['expenses', { viewport: { width: 1280, height: 790 } }],
-    ['expenses-phone', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
-  ]) {
-    const page = await browser.newPage({ ...options, reducedMotion: 'reduce' });
-    await page.goto(address);
-    await page.getByLabel('Email').fill('eve@acme.example');
-    await page.locator('#sign-in').getByLabel('Password').fill('correct horse battery');
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.locator('#live', { hasText: 'Live' }).waitFor();
-    await page.locator('#rows li').nth(6).waitFor();
-    await page.waitForFunction(() => [...document.images].every((image) => image.complete));
-    await page.screenshot({ path: `${folder}/${name}.png` });
-  }
+  await takeList(address, 'expenses', { viewport: { width: 1280, height: 790 } });
+  await takeList(address, 'expenses-phone', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+}
+
+/**
+ * @param {string} address
+ * @param {string} name of the picture
+ * @param {import('playwright-core').BrowserContextOptions} options
+ */
+async function takeList(address, name, options) {
+  const page = await browser.newPage({ ...options, reducedMotion: 'reduce' });
+  await page.goto(address);
+  await page.getByLabel('Email').fill('eve@acme.example');
+  await page.locator('#sign-in').getByLabel('Password').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.locator('#live', { hasText: 'Live' }).waitFor();
+  await page.locator('#rows li').nth(6).waitFor();
+  await page.waitForFunction(() => [...document.images].every((image) => image.complete));
+  await page.screenshot({ path: `${folder}/${name}.png` });
 }
 
 /** Runs the program on a free port while `take` uses it. */
