@@ -92,13 +92,13 @@ class PageReader {
     if (file !== null) this.#addFile(line, file[1]!, file[2]);
     else if (fence !== null) this.#addBlock(fence[2]!, line + 1, this.#until(new RegExp(`^${fence[1]!}$`)));
     else if (setUp !== undefined) this.#steps.push({ kind: setUp, line });
-    else if (comment?.[1] === 'sql' || comment?.[1] === 'config') this.#addHidden(comment[1], line, text);
-    else if (comment?.[1] === 'js') this.#prelude = this.#until(/^-->$/);
+    else if (comment !== null) this.#addHidden(comment[1] as 'sql' | 'js' | 'config', line, text);
     else if (/^#{1,6} /.test(text)) this.#steps.push({ kind: 'heading', line });
     else this.#checkPart(line, /^<!-- part of (\S+) -->$/.exec(text)?.[1]);
   }
 
-  #addHidden(kind: 'sql' | 'config', line: number, comment: string): void {
+  #addHidden(kind: 'sql' | 'js' | 'config', line: number, comment: string): void {
+    if (kind === 'js') return void (this.#prelude = this.#until(/^-->$/));
     const path = / from (\S+) -->$/.exec(comment)?.[1];
     if (path === undefined) this.#steps.push({ kind, line: line + 1, text: this.#until(/^-->$/) });
     else this.#steps.push({ kind, line, text: readFileSync(join(this.#root, path), 'utf8') });
