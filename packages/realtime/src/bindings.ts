@@ -1,7 +1,8 @@
 import { display } from '@pgway/core/internal';
-import { maxBindings, maxFilterLength, maxPresenceKeyBytes } from './limits.ts';
+import { maxBindings, maxFilterLength, maxPresenceKeyBytes, maxReplayedMessages } from './limits.ts';
 import { isObject } from './message.ts';
 import type { MessageConfig } from './messages/channel-messages.ts';
+import type { ReplayRequest } from './messages/message-history.ts';
 import { Refusal } from './refusal.ts';
 
 export const changeEvents = ['INSERT', 'UPDATE', 'DELETE'] as const;
@@ -58,9 +59,31 @@ function parseMessageConfig(config: Readonly<Record<string, unknown>>): MessageC
     receivesOwn: broadcast['self'] === true,
     acknowledges: broadcast['ack'] === true,
     presenceKey: key,
+    replay: parseReplay(broadcast['replay'], config['private'] === true),
     wantsPresence: typeof enabled === 'boolean' ? enabled : null,
   };
 }
+
+/** @throws Refusal */
+function parseReplay(replay: unknown, isPrivate: boolean): ReplayRequest | null {
+  if (replay === undefined || replay === null) return null;
+  if (!isPrivate) throw new Refusal('"replay" needs a private channel; join with "private": true');
+  if (!isObject(replay)) throw new Refusal('"replay" is not an object');
+  const { since, limit = defaultReplayLimit } = replay;
+  if (!isInteger(since, 0, maxTime)) throw new Refusal('"since" of replay is not a time in milliseconds since 1970');
+  if (!isInteger(limit, 1, Infinity))
+    throw new Refusal(`"limit" of replay is not a number from 1 to ${maxReplayedMessages}`);
+  return { since, limit: Math.min(limit, maxReplayedMessages) };
+}
+
+function isInteger(value: unknown, least: number, most: number): value is number {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
+/** Messages that a join gets without "limit", as in Supabase. */
+const defaultReplayLimit = 10;
+/** The latest time of JavaScript. */
+const maxTime = 8.64e15;
 
 /** Whether the reply can repeat a value: JSON.parse reads more levels than JSON.stringify writes. */
 function isWritable(value: unknown): boolean {

@@ -165,6 +165,7 @@ export class Channel {
     const { services } = this.#connection;
     const caller = await this.#connection.identify(token);
     await this.messages.authorize(caller.identity, token, this.#bindings.length > 0);
+    if (!this.#isClosed) await this.messages.readEarlier(caller.identity);
     const endpoints = services.endpoints();
     const isSameCaller = caller.identity.key === this.#identityKey;
     if (this.#isClosed || (isSameCaller && endpoints === this.#endpoints)) return;

@@ -14,6 +14,8 @@ import {
 } from './limits.ts';
 import { decodeMessage, encodeMessage, isObject, type Message, type Version } from './message.ts';
 import type { Frame } from './messages/frame.ts';
+import type { BroadcastMessage } from './messages/broadcast-message.ts';
+import { readHistory, type ReplayRequest } from './messages/message-history.ts';
 import type { MessageHub } from './messages/message-hub.ts';
 import { MessageRate } from './messages/message-rate.ts';
 import type { Permissions } from './messages/policies.ts';
@@ -73,6 +75,10 @@ export class Connection implements ChannelConnection {
 
   readPermissions(identity: ChangeIdentity, topic: string): Promise<Permissions> {
     return this.services.policies.read(identity, topic);
+  }
+
+  readHistory(identity: ChangeIdentity, topic: string, request: ReplayRequest): Promise<readonly BroadcastMessage[]> {
+    return readHistory(this.services, identity, topic, request);
   }
 
   callerKey(identity: ChangeIdentity | null): string {

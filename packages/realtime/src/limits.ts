@@ -30,6 +30,8 @@ export const maxCallerPresences = 100;
 export const maxPresenceBytes: number = 4 * 1024;
 /** Milliseconds after which the policies of a private channel are asked again. */
 export const policyIntervalMs: number = 5 * 60_000;
+/** Earlier messages that a join gets, as in Supabase. */
+export const maxReplayedMessages = 25;
 /** Bytes of the key of a presence. */
 export const maxPresenceKeyBytes = 255;
 /** Milliseconds that a join waits until the messages of the database are read. */

@@ -1,7 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Gateway, type GatewayRequest, Problem } from '@pgway/core';
-import { clientNetwork, realtimeAccess, type RealtimeAccess, toGatewayRequest } from '@pgway/core/internal';
+import {
+  clientNetwork,
+  clientShare,
+  Limiter,
+  realtimeAccess,
+  type RealtimeAccess,
+  toGatewayRequest,
+} from '@pgway/core/internal';
 import { WebSocketServer } from 'ws';
 import { Connection, toCallerRequest } from './connection.ts';
 import { type Handshake, readHandshake, refuseHandshake } from './handshake.ts';
@@ -69,10 +76,11 @@ export function createServices(access: RealtimeAccess, allowsPublicChannels: boo
   const tables = new PublishedTables(access.database);
   const hub = new MessageHub(access.broadcast, access.report);
   const databaseMessages = new DatabaseMessages(access, tables, hub);
-  const policies = new Policies(access.database);
+  const limiter = new Limiter(clientShare(access.database.size));
+  const policies = new Policies(access.database, limiter);
   const counts = { refusals: 0, slowClients: 0 };
   const callerRates = new MessageRates(maxCallerMessagesPerSecond);
-  return { ...access, tables, hub, databaseMessages, policies, callerRates, allowsPublicChannels, counts };
+  return { ...access, tables, hub, databaseMessages, policies, limiter, callerRates, allowsPublicChannels, counts };
 }
 
 /** Milliseconds between two looks at the messages of the database. */

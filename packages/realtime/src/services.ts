@@ -1,4 +1,4 @@
-import type { RealtimeAccess } from '@pgway/core/internal';
+import type { Limiter, RealtimeAccess } from '@pgway/core/internal';
 import type { DatabaseMessages } from './messages/database-messages.ts';
 import type { MessageHub } from './messages/message-hub.ts';
 import type { MessageRates } from './messages/message-rate.ts';
@@ -11,6 +11,8 @@ export interface Services extends RealtimeAccess {
   readonly hub: MessageHub;
   readonly databaseMessages: DatabaseMessages;
   readonly policies: Policies;
+  /** Of the connections that joins use. */
+  readonly limiter: Limiter;
   /** Of all connections and requests of each caller. */
   readonly callerRates: MessageRates;
   readonly allowsPublicChannels: boolean;

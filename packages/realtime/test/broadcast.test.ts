@@ -61,6 +61,53 @@ describe.each(['1.0.0', '2.0.0'])('with vsn %s', (vsn) => {
     expect(bob.received).toEqual([message({ n: 1.5 })]);
   });
 
+  test('"replay": the latest messages of the database since a time, under the policies of now, and then the later ones', async () => {
+    const sendNote = (text: string, topic = 'room:1', isPrivate = true): Promise<unknown> =>
+      gateway.database.query(`select realtime.send(jsonb_build_object('text', $1::text), $1, $2, $3)`, [
+        text,
+        topic,
+        isPrivate,
+      ]);
+    const [present, other] = [await enter(user('bob', vsn), 'room:1'), await enter(user('bob', vsn), 'room:2')];
+    // The policies of other tests were changed: messages may be missing for a moment.
+    const sendProbe = async (): Promise<number> => {
+      await sendNote('probe', 'room:2');
+      return other.received.length;
+    };
+    await expect.poll(sendProbe).toBeGreaterThan(0);
+    const since = Date.now();
+    for (const text of ['one', 'two', 'hidden', 'three']) await sendNote(text);
+    await expect.poll(() => present.received).toHaveLength(4);
+    await sendNote('elsewhere', 'room:2');
+    await sendNote('public', 'room:1', false);
+    const [few, all] = await Promise.all([
+      enter(user('ada', vsn), 'room:1', { broadcast: { replay: { since, limit: 2 } } }),
+      enter(user('bob', vsn), 'room:1', { broadcast: { replay: { since } } }),
+    ]);
+    await sendNote('live');
+    const message = (text: string, meta = {}): unknown => {
+      return { type: 'broadcast', event: text, payload: { text }, meta: { id: expect.any(String), ...meta } };
+    };
+    const earlier = ['one', 'two', 'three'].map((text) => message(text, { replayed: true }));
+    await expect.poll(() => few.received).toEqual([...earlier.slice(1), message('live')]);
+    await expect.poll(() => all.received).toEqual([...earlier, message('live')]);
+    const eve = await enter(user('eve', vsn), 'room:1', { broadcast: { replay: { since } } });
+    expect([eve.status, eve.received]).toEqual([
+      'CHANNEL_ERROR: "You may not join the private channel \\"room:1\\""',
+      [],
+    ]);
+  });
+
+  test.each([
+    [{}, '"since" of replay is not a time in milliseconds since 1970'],
+    [{ since: 1e300 }, '"since" of replay is not a time in milliseconds since 1970'],
+    [{ since: 0, limit: 0 }, '"limit" of replay is not a number from 1 to 25'],
+    [true, '"replay" is not an object'],
+  ])('"replay": %j is refused', async (replay, reason) => {
+    const { status } = await enter(user('ada', vsn), 'room:1', { broadcast: { replay } });
+    expect(status).toBe(`CHANNEL_ERROR: ${JSON.stringify(reason)}`);
+  });
+
   test('presence: state, changes, several tabs, disconnect', async () => {
     const [first, second] = [user('ada', vsn), user('ada', vsn)];
     const bob = await present(user('bob', vsn), 'room:1', 'bob');

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createGateway, crudSource, functionsSource, Problem } from '@pgway/core';
-import { type ChangeIdentity, realtimeAccess } from '@pgway/core/internal';
+import { type ChangeIdentity, Limiter, realtimeAccess } from '@pgway/core/internal';
 import { installRealtimeMessages } from '@pgway/realtime';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DatabaseMessages } from '../src/messages/database-messages.ts';
@@ -139,7 +139,7 @@ test('policies are asked once for joins of one caller and topic that wait, and w
       return { ...transaction, run: (steps) => transaction.run(steps), rollback };
     },
   };
-  const policies = new Policies(counted);
+  const policies = new Policies(counted, new Limiter(2));
   const identity = (sub: string): ChangeIdentity => ({
     role: authenticated,
     settings: [

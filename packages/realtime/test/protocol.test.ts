@@ -177,6 +177,11 @@ describe('messages', () => {
       ['1', '1', topic, 'phx_join', { config: { postgres_changes: [{ schema: 'public', table: 'member' }] } }],
       'Changes of "public.member" are not available: the table needs an endpoint that you may call, and pgway install changes',
     ],
+    [
+      'replay in a public channel',
+      ['1', '1', topic, 'phx_join', { config: { broadcast: { replay: { since: 0 } } } }],
+      '"replay" needs a private channel; join with "private": true',
+    ],
     ['an unknown event', ['1', '1', topic, 'x', {}], 'unmatched topic'],
   ])('%s is refused', async (_, message, reason) => {
     const client = await open();

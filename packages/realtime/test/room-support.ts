@@ -47,7 +47,8 @@ export function useRooms(): TestRooms {
     create function own_room() returns boolean language sql stable as $$
       select exists (select from public.member where room = realtime.topic()
         and name = current_setting('request.jwt.claims')::jsonb ->> 'sub') $$;
-    create policy receive on realtime.messages for select to ${authenticated} using (own_room());
+    create policy receive on realtime.messages for select to ${authenticated}
+      using (own_room() and event is distinct from 'hidden');
     create policy send on realtime.messages for insert to ${authenticated}
       with check (own_room() and (extension = 'broadcast' or realtime.topic() <> 'room:2'));
     `,

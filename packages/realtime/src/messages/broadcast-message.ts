@@ -8,6 +8,8 @@ export interface BroadcastMessage {
   readonly payload: string | Uint8Array;
   /** The id of a message of the database; null for one of a client. */
   readonly id: string | null;
+  /** Whether a join has asked for it, before which it was sent. */
+  readonly isReplayed?: boolean;
 }
 
 /** Bytes of the name of an event, whose length has one byte in binary messages. */

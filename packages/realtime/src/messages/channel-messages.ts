@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ChangeIdentity } from '@pgway/core/internal';
-import { maxPresenceBytes, policyIntervalMs } from '../limits.ts';
+import { maxPresenceBytes, maxUnsentBytes, policyIntervalMs } from '../limits.ts';
 import { isObject, type Version } from '../message.ts';
 import type { Presence } from '../presence/presence-list.ts';
 import { Refusal } from '../refusal.ts';
-import { parseBroadcast, toJson } from './broadcast-message.ts';
-import type { Frame } from './frame.ts';
+import { type BroadcastMessage, parseBroadcast, toJson } from './broadcast-message.ts';
+import { broadcastFrame, type Frame } from './frame.ts';
+import type { ReplayRequest } from './message-history.ts';
 import type { MessageHub } from './message-hub.ts';
 import type { Permissions } from './policies.ts';
 import type { Topic } from './topic.ts';
@@ -22,6 +23,8 @@ export interface MessageConfig {
   readonly presenceKey: string;
   /** Null: the client does not say it. Older ones want the presences of each channel. */
   readonly wantsPresence: boolean | null;
+  /** Null: the client wants no earlier messages. */
+  readonly replay: ReplayRequest | null;
 }
 
 /** The connection of the channel. */
@@ -32,6 +35,8 @@ export interface MessageConnection {
   /** Returns what the limits of a caller count by. */
   callerKey(identity: ChangeIdentity): string;
   readPermissions(identity: ChangeIdentity, topic: string): Promise<Permissions>;
+  /** Returns messages of the database that were sent before. */
+  readHistory(identity: ChangeIdentity, topic: string, request: ReplayRequest): Promise<readonly BroadcastMessage[]>;
   sendFrame(frame: Frame): void;
 }
 
@@ -65,6 +70,12 @@ export class ChannelMessages implements Member {
   #askedFor: string | null = null;
   #isJoined = false;
   #presence: Presence | null = null;
+  /** What arrives while earlier messages are read, with its id; null: nothing is held back. */
+  #held: { readonly frame: Frame; readonly id: string | null }[] | null = null;
+  #heldBytes = 0;
+  #earlier: readonly BroadcastMessage[] = [];
+  /** The ids of earlier messages, which the log may still announce. */
+  #earlierIds: ReadonlySet<string | null> = new Set();
 
   /** @param warn sends a message of the system */
   constructor(topic: Topic, config: MessageConfig, connection: MessageConnection, warn: (message: string) => void) {
@@ -89,11 +100,14 @@ export class ChannelMessages implements Member {
   }
 
   get receivesPresence(): boolean {
-    return this.#permissions.receivesPresence && this.#config.wantsPresence !== false;
+    return this.#isJoined && this.#permissions.receivesPresence && this.#config.wantsPresence !== false;
   }
 
-  send(frame: Frame): void {
-    this.#connection.sendFrame(frame);
+  send(frame: Frame, id: string | null): void {
+    if (id !== null && this.#earlierIds.has(id)) return;
+    if (this.#held === null) return this.#connection.sendFrame(frame);
+    this.#heldBytes += frame.data.length;
+    if (this.#heldBytes <= maxUnsentBytes) this.#held.push({ frame, id });
   }
 
   warn(message: string): void {
@@ -127,13 +141,39 @@ export class ChannelMessages implements Member {
     this.#untrack();
   }
 
+  /**
+   * Reads the earlier messages that the join asks for, once. Later ones are held back, so that none is missing or out of order.
+   * @throws DatabaseError, AcquireTimeout, ConnectionLost
+   */
+  async readEarlier(identity: ChangeIdentity): Promise<void> {
+    const { replay } = this.#config;
+    if (replay === null || this.#isJoined || this.#held !== null || !this.receivesBroadcasts) return;
+    this.#held = [];
+    this.#connection.hub.topics.join(this.#topic, this);
+    this.#earlier = await this.#connection.readHistory(identity, this.#topic.name, replay);
+    this.#earlierIds = new Set(this.#earlier.map(({ id }) => id));
+  }
+
   /** Begins to receive, after the reply to the join. */
   joined(): void {
     this.#isJoined = true;
     const { hub } = this.#connection;
     if (this.receivesPresence) this.#sendPresences();
     else if (this.#config.wantsPresence === true) this.#warn('You may not see who is present in this channel');
+    this.#sendEarlier();
     hub.topics.join(this.#topic, this);
+  }
+
+  #sendEarlier(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const message of this.#earlier) {
+      const frame = broadcastFrame(this.#topic.name, message).in(this.version);
+      if (frame !== null) this.#connection.sendFrame(frame);
+    }
+    this.#earlier = [];
+    for (const { frame, id } of held) this.send(frame, id);
+    if (this.#heldBytes > maxUnsentBytes) this.#warn('Messages may be missing');
   }
 
   /** @returns whether the client waits for a reply. @throws Refusal */
@@ -190,7 +230,7 @@ export class ChannelMessages implements Member {
   #sendPresences(): void {
     const { hub, version } = this.#connection;
     const frame = hub.presenceState(this.#topic).in(version);
-    if (frame !== null) this.send(frame);
+    if (frame !== null) this.#connection.sendFrame(frame);
   }
 
   #untrack(): void {

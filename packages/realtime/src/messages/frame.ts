@@ -34,11 +34,11 @@ export function textFrame(name: string, event: string, payload: string): SharedF
 }
 
 /** Writes a broadcast. Version 1.0.0 has no form for bytes. */
-export function broadcastFrame(name: string, { event, payload, id }: BroadcastMessage): SharedFrame {
+export function broadcastFrame(name: string, { event, payload, id, isReplayed }: BroadcastMessage): SharedFrame {
   if (typeof payload !== 'string') {
     return new SharedFrame((version) => (version === '1.0.0' ? null : binaryFrame(name, event, payload)));
   }
-  const meta = id === null ? '' : `,"meta":${JSON.stringify({ id })}`;
+  const meta = id === null ? '' : `,"meta":${JSON.stringify(isReplayed === true ? { id, replayed: true } : { id })}`;
   return textFrame(
     name,
     'broadcast',

@@ -30,6 +30,9 @@ export function installRealtimeMessages(roles: readonly string[]): readonly stri
     ownerCheck,
     table,
     'create index if not exists messages_inserted_at on realtime.messages (inserted_at)',
+    // For joins that ask for earlier messages. The probes of joins are not in it.
+    `create index if not exists messages_topic on realtime.messages (topic, inserted_at)
+  where private and extension = 'broadcast' and event is not null`,
     'alter table realtime.messages enable row level security',
     'revoke all on realtime.messages from public',
     'grant usage on schema realtime to public',

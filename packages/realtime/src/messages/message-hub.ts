@@ -40,7 +40,7 @@ export class MessageHub {
     this.#broadcast = broadcast;
     this.#updates = new PresenceUpdates((key, payload) => {
       const frame = textFrame(nameOf(key), 'presence_diff', payload);
-      this.topics.send(key, frame, ({ receivesPresence }) => receivesPresence);
+      this.topics.send(key, frame, null, ({ receivesPresence }) => receivesPresence);
     });
     this.#directory = new PresenceDirectory((change) => {
       this.#states.delete(change.topic);
@@ -78,7 +78,7 @@ export class MessageHub {
   /** Sends a message that every process gets to the receivers in this one. */
   deliver(topic: Topic, message: BroadcastMessage, sender: Member | null = null): void {
     const frame = broadcastFrame(topic.name, message);
-    this.topics.send(topicKey(topic), frame, (member) => member.receivesBroadcasts && member !== sender);
+    this.topics.send(topicKey(topic), frame, message.id, (member) => member.receivesBroadcasts && member !== sender);
   }
 
   /**

@@ -2,10 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Problem } from '@pgway/core';
 import {
   type ChangeIdentity,
-  clientShare,
   createTextRowSink,
   DatabaseError,
-  Limiter,
+  type Limiter,
   type RealtimeAccess,
   setConfigStatement,
 } from '@pgway/core/internal';
@@ -30,9 +29,9 @@ export class Policies {
   readonly #waiting = new Map<string, Promise<Permissions>>();
   readonly #running = new Map<string, Promise<Permissions>>();
 
-  constructor(database: RealtimeAccess['database']) {
+  constructor(database: RealtimeAccess['database'], limiter: Limiter) {
     this.#database = database;
-    this.#limiter = new Limiter(clientShare(database.size));
+    this.#limiter = limiter;
   }
 
   /**

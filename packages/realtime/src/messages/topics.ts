@@ -7,8 +7,11 @@ export interface Member {
   readonly version: Version;
   readonly receivesBroadcasts: boolean;
   readonly receivesPresence: boolean;
-  /** Sends a frame to the client. Does not throw. */
-  send(frame: Frame): void;
+  /**
+   * Sends a frame to the client. Does not throw.
+   * @param id that of a message of the database; null: it is another frame
+   */
+  send(frame: Frame, id: string | null): void;
   /** Tells the client of a problem by a message of the system. Does not throw. */
   warn(message: string): void;
 }
@@ -36,14 +39,17 @@ export class Topics {
     return this.#members.size === 0;
   }
 
-  /** @param key as `topicKey` returns it */
-  send(key: string, frame: SharedFrame, isReceiver: (member: Member) => boolean): void {
+  /**
+   * @param key as `topicKey` returns it
+   * @param id as `Member.send` has it
+   */
+  send(key: string, frame: SharedFrame, id: string | null, isReceiver: (member: Member) => boolean): void {
     for (const member of this.#members.get(key) ?? []) {
       if (!isReceiver(member)) continue;
       const written = frame.in(member.version);
       if (written === null) continue;
       this.deliveries++;
-      member.send(written);
+      member.send(written, id);
     }
   }
 

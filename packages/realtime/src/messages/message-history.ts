@@ -1,0 +1,66 @@
+import {
+  type ChangeIdentity,
+  createTextRowSink,
+  type Limiter,
+  type RealtimeAccess,
+  setConfigStatement,
+} from '@pgway/core/internal';
+import type { BroadcastMessage } from './broadcast-message.ts';
+
+/** The earlier messages that a join asks for. */
+export interface ReplayRequest {
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  readonly limit: number;
+}
+
+/** Milliseconds of a statement. */
+const timeoutMs = 5_000;
+
+/** As texts. The condition is that of the index. */
+const readLatest = {
+  name: '',
+  sql: `select m.id, m.event, coalesce(m.payload::text, 'null') from realtime.messages as m
+where m.topic operator(pg_catalog.=) $1::text and m.private and m.extension operator(pg_catalog.=) 'broadcast' and m.event is not null
+  and m.inserted_at operator(pg_catalog.>=) pg_catalog.to_timestamp($2::double precision)
+order by m.inserted_at desc, m.id desc limit $3::integer`,
+};
+
+/**
+ * Reads messages of `realtime.send` to a private topic that were sent before a join, the latest ones in the order of their insertion. The
+ * policies of `realtime.messages` decide on each of them, under role and claims of the caller.
+ * @throws DatabaseError, AcquireTimeout or ConnectionLost
+ */
+export async function readHistory(
+  { database, limiter }: { readonly database: RealtimeAccess['database']; readonly limiter: Limiter },
+  { role, settings }: ChangeIdentity,
+  topic: string,
+  { since, limit }: ReplayRequest,
+): Promise<readonly BroadcastMessage[]> {
+  const own: ChangeIdentity['settings'] = [...settings, ['realtime.topic', topic]];
+  const rows = createTextRowSink();
+  const leave = await limiter.enter();
+  try {
+    const transaction = await database.begin({
+      settings: null,
+      restoreSettings: null,
+      role,
+      altersSession: true,
+      timeout: timeoutMs,
+    });
+    try {
+      await transaction.run([
+        // Without a name: a statement with one is prepared before the first step, under the role of the gateway.
+        { statement: { ...setConfigStatement(own.length), name: '' }, values: own.flat() },
+        { statement: readLatest, values: [topic, String(since / 1_000), String(limit)], rows },
+      ]);
+    } finally {
+      await transaction.rollback();
+    }
+  } finally {
+    leave();
+  }
+  return rows.rows
+    .map(([id, event, payload]) => ({ event: event!, payload: payload!, id: id!, isReplayed: true }))
+    .toReversed();
+}
