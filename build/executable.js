@@ -37,6 +37,8 @@ async function bundle() {
     resolve: { alias: librarySources(), mainFields: ['module', 'main'] },
     // Optional, and not installed.
     external: ['pg-native', 'pg-cloudflare'],
+    // The library `ws` looks for such modules at the start, of which Node.js warns in an executable.
+    transform: { define: { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' } },
     plugins: [replaced, readerProgram()],
   });
   // Compiled code that Node.js has cached cannot use `import()`.

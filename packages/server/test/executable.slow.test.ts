@@ -1,12 +1,14 @@
 /** The server in one file: it answers as the package does, from a folder without packages, as an ordinary user. */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build, untilNone, useDatabase } from '@pgway/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { defaultHashOfSecret, hashOfSecret, people } from '../../core/test/auth/people.ts';
 import { workbook } from '../../excel/test/workbooks.ts';
 import { folderWith } from './support/folder.ts';
@@ -37,6 +39,10 @@ const database = useDatabase(`
   upload for csv
   param _meta is upload metadata
   row_command = select import_row($1, $2)';
+  create table film (id int primary key, title text);
+  comment on table film is 'HTTP
+  changes';
+  create publication pgway_changes for table film;
 `);
 
 let programs: string;
@@ -244,6 +250,41 @@ test('workers are processes of the executable, without secrets in their argument
   program.child.kill('SIGTERM');
   expect(await program.ended).toBe(0);
   await untilNone(async () => last.filter((pid) => isAlive(pid)));
+});
+
+test('row changes are read from the log, and reach streams and WebSockets', async () => {
+  const servers = await serveBoth({ crud: { enabled: true }, realtime: { path: '/realtime/v1' } });
+  for (const [id, { url }] of servers.entries()) {
+    const abort = new AbortController();
+    onTestFinished(() => abort.abort());
+    let response: Response | undefined;
+    const open = async (): Promise<number> => {
+      response = await fetch(`${url}/api/film/changes`, { signal: abort.signal });
+      return response.status;
+    };
+    // The slot waits for transactions of other tests.
+    await expect.poll(open).toBe(200);
+    let events = '';
+    const read = async (): Promise<void> => {
+      for await (const chunk of response!.body!) events += Buffer.from(chunk as Uint8Array).toString();
+    };
+    void read().catch(() => undefined);
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/realtime/v1/websocket?vsn=1.0.0`);
+    onTestFinished(() => socket.terminate());
+    let messages = '';
+    socket.on('message', (data: Buffer) => (messages += data.toString()));
+    await once(socket, 'open');
+    const config = { postgres_changes: [{ event: 'INSERT', schema: 'public', table: 'film' }] };
+    const join = { topic: 'realtime:films', event: 'phx_join', payload: { config }, ref: '1', join_ref: '1' };
+    socket.send(JSON.stringify(join));
+    await expect.poll(() => messages).toContain('Subscribed to PostgreSQL');
+    await database.query(`insert into film values (${id}, 'One')`);
+    await expect.poll(() => messages).toContain(`"record":{"id":${id},"title":"One"}`);
+    await expect.poll(() => events).toContain(`"record":{"id":${id},"title":"One"}`);
+    abort.abort();
+    socket.terminate();
+  }
+  expect(await stopBoth(servers)).toEqual(stopped);
 });
 
 function isAlive(pid: number): boolean {
