@@ -222,6 +222,7 @@ export { type LevelSql, type Read, SelectBuilder } from './tables/read/select-bu
 export { viewColumnsSql } from './tables/read/view-columns.sql.ts';
 export { decodeViewColumns } from './tables/read/view-keys.ts';
 export { listRoutines, readTables, resolveFilters } from './tables/read-tables.ts';
+export { type RelatedTable, relatedTables } from './tables/read-targets.ts';
 export { tablesSql } from './tables/tables.sql.ts';
 export { qualifyDefault } from './tables/write/default-expression.ts';
 export {

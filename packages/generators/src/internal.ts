@@ -9,3 +9,4 @@ export { type OpenApiOperation, openApiOperations } from './openapi/document.ts'
 export { openApiOptions } from './openapi/options.ts';
 export type { JsonSchema } from './openapi/schema.ts';
 export { typescriptClientOptions } from './typescript/options.ts';
+export { type ClientCall, clientCalls } from './typescript/client-calls.ts';

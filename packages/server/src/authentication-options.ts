@@ -86,10 +86,14 @@ function basicOptions({ basic }: Configuration): Option<'basic'> {
 }
 
 function externalSignInOptions({ externalSignIn: section }: Configuration): Option<'externalSignIn'> {
-  const { providers, loginCommand, ...options } = section;
+  const { providers, loginCommand, links: _, ...options } = section;
   if (Object.keys(providers).length === 0 || loginCommand === null) return null;
-  const signOutPath = options.path.replace(/[^/]*$/, 'signout');
-  return externalSignIn({ providers, loginCommand, ...options, signOutPath });
+  return externalSignIn({ providers, loginCommand, ...options, signOutPath: signOutPath(section) });
+}
+
+/** Returns the path that ends a session of the sign-in page. */
+export function signOutPath({ path }: Configuration['externalSignIn']): string {
+  return path.replace(/[^/]*$/, 'signout');
 }
 
 function sessionOptions({ sessions }: Configuration): Option<'sessions'> {

@@ -1,22 +1,35 @@
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { crudSource } from '@pgway/core';
 import { useGateway } from '@pgway/testing';
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Configuration } from '../src/config/schema.ts';
 import { parseConfiguration } from './support/parse-configuration.ts';
-import { shadowedEndpoints, createApiDocsHandler } from '../src/api-docs/api-docs.ts';
-import { htmlPage, formatSchema } from '../src/api-docs/html-page.ts';
+import { createApiDocsHandler, createApiDocsPage, shadowedEndpoints } from '../src/api-docs/api-docs.ts';
+import type { PageData } from '../src/browser/page-data.ts';
+import { sendDocument } from '../src/http/send-document.ts';
+import { formatSchema } from '../src/pages/schema-text.ts';
 
 const hostile = readFileSync(new URL('../../generators/test/golden/hostile/setup.sql', import.meta.url), 'utf8');
-const gateway = useGateway(`${hostile}
+const gateway = useGateway(
+  `${hostile}
 create function greet(_name text) returns text language sql stable as $$ select 'Hello, ' || _name $$;
 comment on function greet is 'Greets.
 HTTP
 authorize staff';
+create table writer (id int primary key, full_name text not null, email text);
+create table book (id int primary key, title text not null, writer_id int references writer, in_print boolean);
+comment on table writer is 'HTTP
+listing';
+comment on table book is 'Books.
+HTTP
+listing';
 create function hidden() returns int language sql stable as $$ select 1 $$;
-comment on function hidden is 'HTTP GET /docs';`);
+comment on function hidden is 'HTTP GET /docs';`,
+  { sourcesCreated: (sources) => void sources.push(crudSource()) },
+);
 
 let server: Server | null = null;
 afterEach(() => {
@@ -27,8 +40,12 @@ afterEach(() => {
 /** Serves gateway and API docs with a configuration. */
 async function serve(configuration: object): Promise<(line: string) => Promise<Response>> {
   const documents = createApiDocsHandler(parse(configuration), gateway.database.connectionString);
+  const findFile = createApiDocsPage(parse(configuration), gateway.database.connectionString);
   server = createServer((request, response) => {
-    if (!documents(gateway.gateway.endpoints, request, response)) gateway.gateway.middleware(request, response);
+    const { endpoints } = gateway.gateway;
+    const file = findFile?.(endpoints, request) ?? null;
+    if (file !== null) sendDocument(file, request, response);
+    else if (!documents(endpoints, request, response)) gateway.gateway.middleware(request, response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -93,69 +110,85 @@ describe('served files', () => {
 });
 
 describe('the HTML page', () => {
-  test('escapes names and comments', async () => {
-    const send = await serve({ openApi: { docsPath: '/docs' } });
-    const page = await (await send('GET /docs')).text();
-    const tags = new Set([...page.matchAll(/<\/?([a-z!]\w*)/gi)].map(([, name]) => name!.toLowerCase()));
-    expect([...tags].toSorted()).toEqual(
-      '!doctype b body code details h1 h4 head html meta p pre small style summary table td th title tr'.split(' '),
+  const dataOf = async (configuration: object): Promise<PageData> => {
+    const send = await serve({ ...configuration, openApi: { docsPath: '/docs', path: '/openapi.json' } });
+    return (await (await send('GET /_pgway/api-docs.json')).json()) as PageData;
+  };
+
+  test('loads its own script, style and data, and links to the document without scripts', async () => {
+    const send = await serve({ openApi: { docsPath: '/docs', path: '/openapi.json', title: '</title><b>T</b>' } });
+    const page = await send('GET /docs');
+    expect(page.headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
     );
-    expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
-    expect(page).toContain('&#39;quote&#39;');
+    const html = await page.text();
+    const targets = [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, target]) => target!);
+    expect(targets.filter((target) => !/^(?:\/_pgway\/|data:)/.test(target))).toEqual(['/openapi.json']);
+    expect(html).toContain('<title>&lt;/title&gt;&lt;b&gt;T&lt;/b&gt;</title>');
+    const style = await send('GET /_pgway/page.css');
+    expect([style.status, style.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
+    expect((await send('GET /_pgway/sign-in-page.css')).status).toBe(404);
   });
 
-  test('shows required roles', async () => {
-    const send = await serve({ openApi: { docsPath: '/docs' } });
-    const page = await (await send('GET /docs')).text();
-    expect(page.match(/<p>For .*<\/p>/g)).toEqual(['<p>For staff.</p>']);
+  test('has no files when it is not served', async () => {
+    const send = await serve({ openApi: { path: '/openapi.json' } });
+    for (const path of ['/_pgway/api-docs.json', '/_pgway/page.css'])
+      expect((await send(`GET ${path}`)).status).toBe(404);
   });
 
-  test('for a small document', () => {
-    const page = htmlPage(
-      {
-        info: { title: 'T', version: '1', description: 'D & d' },
-        paths: {
-          '/a/{id}': {
-            get: {
-              operationId: 'aId',
-              summary: 'public.a(id integer)',
-              description: 'It.',
-              parameters: [
-                { name: 'id', in: 'path', description: 'a &lt;b>', required: true, schema: { type: 'integer' } },
-              ],
-              responses: {
-                200: {
-                  description: 'A row',
-                  headers: { ETag: { description: 'The version', schema: { type: 'string' } } },
-                  content: { 'application/json': { schema: { type: 'string' } } },
-                },
-                '4XX': { $ref: '#/components/responses/Problem' },
-                default: { $ref: '#/components/responses/Problem' },
-              },
-            },
-          },
-        },
-      },
-      '/openapi.json',
+  test('has the version and the document of the API, and its responses with errors', async () => {
+    const { kind, title, version, documentPath, problem, operations } = await dataOf({});
+    expect([kind, title, version, documentPath]).toEqual(['docs', 'API', '1', '/openapi.json']);
+    expect(problem).toMatch(/^\{\n {2}type: string\n {2}title: string\n {2}status: integer\n {2}detail\?: string\n/);
+    const greet = operations.find(({ id }) => id === 'greet')!;
+    expect([greet.description, greet.access.roles, greet.client?.name]).toEqual(['Greets.', ['staff'], 'greet']);
+    expect(
+      greet.responses.map(({ status, description, problem: isProblem }) => [status, description, isProblem]),
+    ).toEqual([
+      ['200', 'text', false],
+      ['4XX', 'The request failed', true],
+      ['default', 'The request failed', true],
+    ]);
+    expect(operations.find(({ id }) => id === 'bookOnConflictDoUpdateReturningPut')?.summary).toBe(
+      'Inserts rows, or updates those whose key exists, and returns them',
     );
-    expect(page.slice(page.indexOf('<h1>'))).toBe(`<h1>T <small>1</small></h1>
-<p class="prose">D &amp; d</p>
-<p><a href="/openapi.json">OpenAPI document</a></p>
-<details id="aId">
-<summary><b>GET</b> <code>/a/{id}</code></summary>
-<p><code>public.a(id integer)</code></p>
-<p class="prose">It.</p>
-<table><tr><th>parameter<th>in<th>type<th><th>description</tr>
-<tr><td>id</td><td>path</td><td>integer</td><td>required</td><td>a &lt;b&gt;</td></tr>
-</table>
-<h4>200 A row</h4>
-<p><code>ETag</code>: The version</p>
-<p>application/json</p>
-<pre>string</pre>
-</details>
-</body>
-</html>
-`);
+  });
+
+  test('has the conditions, columns and related rows of a listing', async () => {
+    const { operations } = await dataOf({});
+    const listing = operations.find(({ id }) => id === 'bookGet')!.listing!;
+    const ordered = ['eq', 'neq', 'gt', 'gte', 'lt', 'lte', 'in', 'like', 'ilike', 'is.null', 'is.not_null'];
+    expect(listing).toEqual({
+      conditions: [
+        { name: 'id', type: 'integer', operators: ordered },
+        { name: 'title', type: 'text', operators: ordered },
+        { name: 'writerId', type: 'integer', operators: ordered },
+        { name: 'inPrint', type: 'boolean', operators: [...ordered, 'is.true', 'is.false', 'is.unknown'] },
+      ],
+      columns: ['id', 'title', 'writerId', 'inPrint'],
+      related: [{ name: 'writer', columns: ['id', 'fullName', 'email'] }],
+      select: 'select',
+      order: 'order',
+      page: ['limit', 'offset', 'after'],
+    });
+    // A row in an array is one of the forms of the body: the inputs make the other.
+    const insert = operations.find(({ id }) => id === 'bookPut')!;
+    expect([insert.body?.kind, insert.parameters.map(({ name }) => name)]).toEqual([
+      'object',
+      ['id', 'title', 'writerId', 'inPrint'],
+    ]);
+  });
+
+  test('has batches where they are served', async () => {
+    const batch = (await dataOf({ gateway: { batchPath: '/api/batch' } })).operations.at(-1)!;
+    expect([batch.method, batch.path, batch.group, batch.body?.kind]).toEqual([
+      'POST',
+      '/api/batch',
+      'Batches',
+      'text',
+    ]);
+    expect(batch.parameters.map(({ name, schema }) => [name, schema])).toContainEqual(['body', {}]);
+    expect((await dataOf({})).operations.every(({ group }) => group !== 'Batches')).toBe(true);
   });
 
   test.each([
@@ -168,5 +201,13 @@ describe('the HTML page', () => {
       { type: 'object', properties: { a: { type: 'integer' }, b: {} }, required: ['a'] },
       '{\n  a: integer\n  b?: any JSON\n}',
     ],
-  ])('writes the schema %j', (schema, text) => expect(formatSchema(schema)).toBe(text));
+    [{ type: 'array', items: { $ref: '#/components/schemas/node' } }, 'array of {\n  next: node\n}'],
+    [{ $ref: '#/components/schemas/other' }, 'other'],
+    [{ anyOf: [{ const: 'a' }, { type: 'object', description: 'More' }] }, '"a" or object (More)'],
+  ])('writes the schema %j', (schema, text) => {
+    const shared = {
+      node: { properties: { next: { $ref: '#/components/schemas/node' } }, required: ['next'], type: 'object' },
+    };
+    expect(formatSchema(schema, shared)).toBe(text);
+  });
 });

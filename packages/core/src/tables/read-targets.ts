@@ -4,8 +4,10 @@ import { queryCatalog } from '../catalog/query-catalog.ts';
 import type { Routine } from '../catalog/routine.ts';
 import { listColumnParameters, requireTable } from './provided-columns.ts';
 import { groupByAccess } from './read/access-groups.ts';
+import { findRelationship } from './read/find-relationship.ts';
 import { foreignKeysSql } from './read/foreign-keys.sql.ts';
-import { type Relation, relationKey } from './read/relation.ts';
+import { ReadFault } from './read/read-fault.ts';
+import { columnKey, type Relation, relationKey } from './read/relation.ts';
 import { createReadModel, decodeForeignKeys, type KeyFacts, type ReadModel } from './read/relationships.ts';
 import { viewColumnsSql } from './read/view-columns.sql.ts';
 import { decodeViewColumns } from './read/view-keys.ts';
@@ -57,6 +59,35 @@ export function readTargetOf(endpoint: Endpoint): ReadTarget {
   const target = { relation, model: createReadModel([relation], noKeys) };
   targets.set(endpoint, target);
   return target;
+}
+
+/** A table whose rows a request can select with those of a listing. */
+export interface RelatedTable {
+  /** Its name in `select`, without a hint. */
+  readonly name: string;
+  /** The keys of its columns. */
+  readonly columns: readonly string[];
+}
+
+/** Returns the tables that `select` of a listing can name without a hint. */
+export function relatedTables(endpoint: Endpoint): readonly RelatedTable[] {
+  const { relation, model } = readTargetOf(endpoint);
+  const known = model.relationships.get(relationKey(relation)) ?? [];
+  const names = new Set(known.map(({ target }) => target.name));
+  return [...names].flatMap((name) => {
+    const target = unambiguousTarget({ relation, model }, name);
+    if (target === null) return [];
+    return [{ name, columns: [...target.columns.keys()].map((column) => columnKey(target, column)) }];
+  });
+}
+
+function unambiguousTarget({ relation, model }: ReadTarget, name: string): Relation | null {
+  try {
+    return findRelationship(model, relation, { name, hint: null, position: 0 }).target;
+  } catch (error) {
+    if (error instanceof ReadFault) return null;
+    throw error;
+  }
 }
 
 /** Whether a request can read each row that its role may read. What the path gives or a rule requires is a condition that related rows would not meet. */

@@ -1,19 +1,25 @@
 /** The API docs that are served beside the endpoints: OpenAPI document, HTML page, request files. */
 import type { Endpoint } from '@pgway/core';
+import { escapeHtml } from '@pgway/core/internal';
 import { openApiDocument } from '@pgway/generators';
 import { httpDocuments } from '@pgway/generators/internal';
 import type { PageLink } from '../browser/page-data.ts';
 import type { Configuration } from '../config/schema.ts';
 import { toHttpFileOptions, toOpenApiOptions } from '../config/generator-options.ts';
-import { type DocumentHandler, requestPath, type ServedDocument, sendDocument } from '../http/send-document.ts';
-import { htmlPage } from './html-page.ts';
+import {
+  type DocumentHandler,
+  type DocumentLookup,
+  requestPath,
+  type ServedDocument,
+  sendDocument,
+} from '../http/send-document.ts';
+import { assetsPath, findAsset, pageAssets } from '../pages/page-assets.ts';
+import { pageData } from '../pages/page-data.ts';
+import { pageDocument } from '../pages/page-html.ts';
 
-const html = 'text/html; charset=utf-8';
 const plain = 'text/plain; charset=utf-8';
-
-/** The page has inline styles and loads nothing. */
-const contentSecurityPolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** The data of the HTML page. */
+const dataPath = `${assetsPath}api-docs.json`;
 
 /** Files are generated at the first request, and again after a refresh. */
 export function createApiDocsHandler(configuration: Configuration, connectionString: string): DocumentHandler {
@@ -30,16 +36,39 @@ export function createApiDocsHandler(configuration: Configuration, connectionStr
   };
 }
 
+/** Returns the lookup of the data and the assets of the HTML page; null when the page is not served. */
+export function createApiDocsPage(configuration: Configuration, connectionString: string): DocumentLookup | null {
+  const { docsPath } = configuration.openApi;
+  if (docsPath === null) return null;
+  const generated = new WeakMap<readonly Endpoint[], ServedDocument>();
+  const links = requestFileLinks(configuration);
+  const source = { kind: 'docs', path: docsPath, connectionString, links } as const;
+  return (endpoints, request) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return null;
+    const path = requestPath(request);
+    if (path !== dataPath) return findAsset(path, pageAssets);
+    const content = (): string => JSON.stringify(pageData(endpoints, configuration, source));
+    const document = generated.get(endpoints) ?? { type: 'application/json', content: content() };
+    generated.set(endpoints, document);
+    return document;
+  };
+}
+
 /** Returns the links to the files. One request file per schema has no path that is known before the first request. */
 export function apiDocsLinks(configuration: Configuration): readonly PageLink[] {
-  const { openApi, httpFile } = configuration;
-  const requestFile = !httpFile.namePattern.includes('{1}') ? requestFilesPath(configuration) : null;
+  const { openApi } = configuration;
   const links = [
     { label: 'API docs', path: openApi.docsPath },
     { label: 'OpenAPI', path: openApi.path },
-    { label: 'Request file', path: requestFile },
   ];
-  return links.flatMap(({ label, path }) => (path === null ? [] : [{ label, path }]));
+  return [
+    ...links.flatMap(({ label, path }) => (path === null ? [] : [{ label, path }])),
+    ...requestFileLinks(configuration),
+  ];
+}
+
+function requestFileLinks({ httpFile: { path, namePattern } }: Configuration): readonly PageLink[] {
+  return path === null || namePattern.includes('{1}') ? [] : [{ label: 'Request file', path }];
 }
 
 /** Returns the endpoints whose path is taken by the API docs. */
@@ -68,12 +97,14 @@ function generate(
 ): ReadonlyMap<string, ServedDocument> {
   const { openApi } = configuration;
   const requestFiles = requestFilesPath(configuration);
-  const document = openApiDocument(endpoints, toOpenApiOptions(configuration));
   const served = new Map<string, ServedDocument>();
-  if (openApi.path !== null) served.set(openApi.path, { type: 'application/json', content: JSON.stringify(document) });
+  if (openApi.path !== null) {
+    const document = openApiDocument(endpoints, toOpenApiOptions(configuration));
+    served.set(openApi.path, { type: 'application/json', content: JSON.stringify(document) });
+  }
   if (openApi.docsPath !== null) {
-    const content = htmlPage(document, openApi.path);
-    served.set(openApi.docsPath, { type: html, content, contentSecurityPolicy });
+    const withoutScripts = withoutScriptsText(openApi.path);
+    served.set(openApi.docsPath, pageDocument({ title: openApi.title, dataPath, withoutScripts }));
   }
   if (requestFiles === null) return served;
   const files = httpDocuments(endpoints, toHttpFileOptions(configuration, connectionString));
@@ -82,4 +113,9 @@ function generate(
     served.set(path, { type: plain, content });
   }
   return served;
+}
+
+function withoutScriptsText(documentPath: string | null): string {
+  const link = documentPath === null ? '' : ` <a href="${escapeHtml(documentPath)}">OpenAPI document</a>`;
+  return `This page needs JavaScript.${link}`;
 }

@@ -1,13 +1,14 @@
 /** The description of an endpoint. */
 import { element } from './dom.ts';
+import { lockIcon } from './icons.ts';
 import type { PageOperation } from './page-data.ts';
 import { visibleText } from './visible-text.ts';
 
-export function endpointAbout({ description, signatures, access, returns, tags }: PageOperation): HTMLElement {
+/** The description of a table is above its endpoints. */
+export function endpointAbout({ description, signatures, access, tags, isTable }: PageOperation): HTMLElement {
+  const restriction = accessText(access);
   const facts: readonly (readonly [string, string])[] = [
     ['SQL', signatures.join('\n')],
-    ['Access', accessText(access)],
-    ['Returns', returns.includes('\n') ? '' : returns],
     ['Tags', tags.join(', ')],
   ];
   const list = facts.flatMap(([term, text]) =>
@@ -16,19 +17,9 @@ export function endpointAbout({ description, signatures, access, returns, tags }
   return element(
     'div',
     { class: 'about' },
-    description === '' ? null : element('p', { class: 'prose' }, visibleText(description)),
-    element('dl', { class: 'facts' }, ...list),
-    returns.includes('\n') ? longResult(returns) : null,
-  );
-}
-
-/** A row with all columns would take more space than the form. */
-function longResult(returns: string): HTMLElement {
-  return element(
-    'details',
-    { class: 'more' },
-    element('summary', {}, 'Response body'),
-    element('pre', {}, visibleText(returns)),
+    description === '' || isTable ? null : element('p', { class: 'prose' }, visibleText(description)),
+    restriction === '' ? null : element('p', { class: 'access' }, lockIcon(), `It ${visibleText(restriction)}.`),
+    list.length === 0 ? null : element('dl', { class: 'facts' }, ...list),
   );
 }
 

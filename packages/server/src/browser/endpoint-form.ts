@@ -1,15 +1,28 @@
 /** An opened endpoint: its description, its inputs, and the request and response. */
-import { curlCommand } from './curl.ts';
+import { CodeView } from './code-view.ts';
 import { button, element } from './dom.ts';
-import { createPanels, type EventPanel } from './event-panel.ts';
-import type { PageOperation, PageParameter } from './page-data.ts';
 import { endpointAbout } from './endpoint-about.ts';
-import { createParameterInput, type ParameterInput } from './parameter-input.ts';
-import { type PageRequest, requestBody, requestHeaders, requestTarget, shortenTarget } from './request.ts';
+import { createPanels, type EventPanel } from './event-panel.ts';
+import { FilterForm } from './filter-form.ts';
+import type { PageListing, PageOperation, PageParameter } from './page-data.ts';
+import { createParameterField, type ParameterField, type ParameterInput } from './parameter-input.ts';
+import {
+  changesQuery,
+  type PageRequest,
+  type ParameterTexts,
+  requestBody,
+  requestHeaders,
+  requestTarget,
+  shortenTarget,
+} from './request.ts';
+import type { FormState, RequestHistory } from './request-history.ts';
+import { RequestPreview } from './request-preview.ts';
+import { responseDocs } from './response-docs.ts';
 import { failureView, responseView } from './response-view.ts';
+import { orderSuggestions, selectForm } from './select-form.ts';
 import { type ReceivedResponse, sendRequest } from './send.ts';
 import type { Session } from './session.ts';
-import { sizeText, visibleText } from './visible-text.ts';
+import { sizeText } from './visible-text.ts';
 
 const places: readonly (readonly [PageParameter['in'], string])[] = [
   ['path', 'Path'],
@@ -18,18 +31,25 @@ const places: readonly (readonly [PageParameter['in'], string])[] = [
   ['body', 'Body'],
 ];
 
+/** What the forms of a page share. */
+export interface FormContext {
+  readonly session: Session;
+  readonly history: RequestHistory;
+  /** The members of a problem. */
+  readonly problem: string;
+}
+
 export class EndpointForm {
   readonly view: HTMLFormElement;
   readonly #operation: PageOperation;
-  readonly #session: Session;
-  readonly #inputs: readonly ParameterInput[];
+  readonly #context: FormContext;
+  readonly #fields: readonly ParameterField[];
+  /** The conditions of a listing; null for other endpoints. */
+  readonly #filter: FilterForm | null;
   readonly #panels: readonly EventPanel[];
   readonly #fileInput: HTMLInputElement | null;
-  readonly #verb = element('span', { class: 'verb' });
-  readonly #target = element('code', { class: 'target' });
-  /** The body of a request with the method QUERY. */
-  readonly #form = element('p', { class: 'note' });
-  readonly #bodyText = element('textarea', { class: 'payload', spellcheck: 'false', rows: 3 });
+  readonly #preview: RequestPreview;
+  readonly #code: CodeView;
   readonly #send = element('button', { type: 'submit', class: 'primary' }, 'Send');
   readonly #cancel = button('Cancel', 'secondary', () => this.#abort?.abort());
   readonly #progress = element('progress', { max: 1, value: 0, 'aria-label': 'Upload' });
@@ -37,66 +57,103 @@ export class EndpointForm {
   readonly #result = element('div', { class: 'result' });
   #objectUrls: string[] = [];
   #abort: AbortController | null = null;
-  /** Whether the user has edited the body itself. */
-  #isBodyEdited = false;
 
-  constructor(operation: PageOperation, session: Session) {
-    const { id, parameters, body } = operation;
+  constructor(operation: PageOperation, context: FormContext) {
+    const { id, parameters, listing } = operation;
     this.#operation = operation;
-    this.#session = session;
-    this.#inputs = parameters.map((parameter, index) => createParameterInput(parameter, `${id}-${index}`));
-    this.#panels = createPanels(operation, session);
-    const isUpload = body?.kind === 'files';
-    this.#fileInput = isUpload
-      ? element('input', {
-          type: 'file',
-          id: `${id}-files`,
-          multiple: true,
-          required: body.required,
-          accept: body.accept || null,
-        })
-      : null;
+    this.#context = context;
+    const conditions = new Set(listing?.conditions.map(({ name }) => name));
+    const isCondition = (parameter: PageParameter): boolean =>
+      parameter.in === 'query' && conditions.has(parameter.name);
+    this.#filter = listing === null ? null : new FilterForm(listing, parameters.filter(isCondition));
+    this.#fields = parameters.flatMap((parameter, index) =>
+      isCondition(parameter) ? [] : [createParameterField(parameter, `${id}-${index}`)],
+    );
+    this.#fileInput = createFileInput(operation);
+    this.#preview = new RequestPreview(operation);
+    this.#panels = createPanels(operation, context.session, () => changesQuery(operation, this.#texts()));
+    this.#code = new CodeView(() => ({
+      operation,
+      request: this.#request([]),
+      texts: this.#texts(),
+      hasCookie: context.session.state === 'cookie',
+    }));
     this.#cancel.hidden = true;
     this.#progress.hidden = true;
-    const exchange = [this.#preview(), this.#actions(), this.#result, ...this.#panels.map(({ view }) => view)];
+    const exchange = [
+      this.#preview.view,
+      this.#actions(),
+      this.#result,
+      ...this.#panels.map(({ view }) => view),
+      this.#code.view,
+    ];
+    const inputs = [endpointAbout(operation), ...this.#fieldsets()];
     this.view = element(
       'form',
       { class: 'opened' },
-      element('div', { class: 'inputs' }, endpointAbout(operation), ...this.#fieldsets()),
+      element('div', { class: 'inputs' }, ...inputs),
       element('div', { class: 'exchange' }, ...exchange),
+      responseDocs(operation, context.problem),
     );
     this.#listen();
     this.#update();
   }
 
-  #fieldsets(): readonly HTMLElement[] {
-    const groups = places.map(([place, title]) => {
-      const rows = this.#inputs.filter(({ parameter }) => parameter.in === place).map(({ row }) => row);
-      return rows.length === 0 ? null : element('fieldset', {}, element('legend', {}, title), ...rows);
-    });
-    const files = this.#fileInput;
-    const label =
-      files === null ? null : element('label', { for: files.id }, element('span', { class: 'name' }, 'file'));
-    const field = files === null ? null : element('div', { class: 'field' }, label, files);
-    const upload = field === null ? null : element('fieldset', {}, element('legend', {}, 'Files'), field);
-    return [...groups, upload].filter((group) => group !== null);
+  /** Shows an earlier request. */
+  restore({ texts, body, files }: FormState): void {
+    for (const input of this.#inputs()) input.restore(texts.get(input.parameter) ?? null);
+    this.#preview.restoreBody(body);
+    if (this.#fileInput !== null) {
+      const transfer = new DataTransfer();
+      for (const file of files) transfer.items.add(file);
+      this.#fileInput.files = transfer.files;
+    }
+    this.#update();
   }
 
-  #preview(): HTMLElement {
-    const { id, body } = this.#operation;
-    const hasText = body !== null && body.kind !== 'files';
-    this.#bodyText.id = `${id}-body`;
-    const label = element(
-      'label',
-      { for: this.#bodyText.id, class: 'visually-hidden' },
-      `Request body, ${body?.mediaType ?? ''}`,
-    );
-    const line = element('p', { class: 'request-line' }, this.#verb, ' ', this.#target);
-    return element('div', { class: 'preview' }, line, this.#form, ...(hasText ? [label, this.#bodyText] : []));
+  /** Sends the request, unless an input is invalid. */
+  send(): void {
+    this.view.requestSubmit();
+  }
+
+  #inputs(): readonly ParameterInput[] {
+    return [...(this.#filter?.inputs ?? []), ...this.#fields];
+  }
+
+  #fieldsets(): readonly HTMLElement[] {
+    const { listing } = this.#operation;
+    const select = listing === null ? undefined : this.#queryField(listing.select);
+    const order = listing === null ? undefined : this.#queryField(listing.order);
+    const groups = places.map(([place, title]) => {
+      const fields = this.#fields.filter((field) => field.parameter.in === place && field !== select);
+      const rows = fields.map(({ row }) => row);
+      return rows.length === 0 ? null : element('fieldset', {}, element('legend', {}, title), ...rows);
+    });
+    const listed = listing === null ? [] : this.#listingViews(listing, select, order);
+    return [...listed, ...groups, this.#uploadView()].filter((group) => group !== null);
+  }
+
+  #queryField(name: string): ParameterField | undefined {
+    return this.#fields.find(({ parameter }) => parameter.in === 'query' && parameter.name === name);
+  }
+
+  #listingViews(
+    listing: PageListing,
+    select: ParameterField | undefined,
+    order: ParameterField | undefined,
+  ): readonly HTMLElement[] {
+    if (order !== undefined) order.row.append(orderSuggestions(listing, order));
+    return [this.#filter!.view, ...(select === undefined ? [] : [selectForm(listing, select)])];
+  }
+
+  #uploadView(): HTMLElement | null {
+    const files = this.#fileInput;
+    if (files === null) return null;
+    const label = element('label', { for: files.id }, element('span', { class: 'name' }, 'file'));
+    return element('fieldset', {}, element('legend', {}, 'Files'), element('div', { class: 'field' }, label, files));
   }
 
   #actions(): HTMLElement {
-    const copy = button('Copy as curl', 'secondary', () => void this.#copy());
     const { workbookType } = this.#operation;
     const workbook =
       workbookType === null
@@ -104,12 +161,12 @@ export class EndpointForm {
         : button('Get as Excel', 'secondary', () => {
             if (this.view.reportValidity()) void this.#submit([['accept', workbookType]]);
           });
-    return element('div', { class: 'actions' }, this.#send, workbook, this.#cancel, copy, this.#progress, this.#notice);
+    return element('div', { class: 'actions' }, this.#send, workbook, this.#cancel, this.#progress, this.#notice);
   }
 
   #listen(): void {
     this.view.addEventListener('input', ({ target }) => {
-      if (target === this.#bodyText) this.#isBodyEdited = this.#bodyText.value !== '';
+      this.#preview.noticeInput(target);
       this.#update();
     });
     this.view.addEventListener('submit', (event) => {
@@ -119,47 +176,36 @@ export class EndpointForm {
     this.view.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
-      this.view.requestSubmit();
+      this.send();
     });
+    this.#context.session.onChange(() => this.#code.update());
   }
 
-  #texts(): Map<PageParameter, readonly string[] | null> {
-    return new Map(this.#inputs.map(({ parameter, texts }) => [parameter, texts()]));
+  #texts(): ParameterTexts {
+    return new Map(this.#inputs().map(({ parameter, texts }) => [parameter, texts()]));
   }
 
-  /** Shows the request that the inputs make. A body that the user has edited stays, until it is emptied. */
+  /** Shows the request that the inputs make. */
   #update(): void {
-    const texts = this.#texts();
-    this.#showTarget();
-    if (!this.#isBodyEdited) this.#bodyText.value = requestBody(this.#operation, texts) ?? '';
-    this.#bodyText.rows = Math.min(16, Math.max(2, this.#bodyText.value.split('\n').length));
-  }
-
-  #showTarget(): void {
-    const { method, url, body } = this.#request([]);
-    const isQuery = method === 'QUERY' && body !== null;
-    this.#verb.textContent = method;
-    this.#target.textContent = visibleText(url.slice(location.origin.length));
-    this.#form.textContent = isQuery
-      ? `The query string is the body, because a URL with its ${sizeText(body.length)} may be too long.`
-      : '';
-    this.#form.hidden = !isQuery;
+    this.#preview.showBody(requestBody(this.#operation, this.#texts()) ?? '');
+    this.#preview.showTarget(this.#request([]));
+    this.#code.update();
   }
 
   #request(extraHeaders: readonly [string, string][]): PageRequest {
-    const { method, body } = this.#operation;
+    const { method, body: described } = this.#operation;
     const texts = this.#texts();
-    const hasText = body !== null && body.kind !== 'files';
+    const { body } = this.#preview;
     const request: PageRequest = {
       method,
       url: `${location.origin}${requestTarget(this.#operation, texts)}`,
       headers: [
-        ...(hasText ? [['content-type', body.mediaType] as [string, string]] : []),
+        ...(body === null ? [] : [['content-type', described!.mediaType] as [string, string]]),
         ...requestHeaders(this.#operation, texts),
-        ...this.#session.authorization(this.#operation),
+        ...this.#context.session.authorization(this.#operation),
         ...extraHeaders,
       ],
-      body: hasText ? this.#bodyText.value : null,
+      body,
       files: [...(this.#fileInput?.files ?? [])],
     };
     return shortenTarget(request, this.#operation);
@@ -171,18 +217,27 @@ export class EndpointForm {
     const abort = new AbortController();
     this.#abort = abort;
     this.#setBusy(true);
+    const begin = performance.now();
+    const [request, time] = [this.#request([]), new Date()];
+    const state = { texts: this.#texts(), body: this.#preview.editedBody, files: request.files };
+    const remember = (status: number | null): void => {
+      const milliseconds = performance.now() - begin;
+      this.#context.history.add({ operation: this.#operation, request, state, status, milliseconds, time });
+    };
     try {
       const headers = [
         ...accept,
         ...this.#panels.flatMap((panel) => panel.headers()),
-        ...(await this.#session.antiforgery()),
+        ...(await this.#context.session.antiforgery()),
       ];
       const onProgress = (sent: number, total: number): void => this.#showProgress(sent, total);
-      this.#show(
-        await sendRequest(this.#request(headers), { signal: abort.signal, onProgress, keepsAll: accept.length > 0 }),
-      );
+      const options = { signal: abort.signal, onProgress, keepsAll: accept.length > 0 };
+      const response = await sendRequest(this.#request(headers), options);
+      remember(response.status);
+      this.#show(response);
     } catch (error) {
       const { name, message } = error as Error;
+      remember(null);
       this.#replaceResult(failureView(name === 'AbortError' ? 'Cancelled' : message));
     } finally {
       this.#abort = null;
@@ -194,7 +249,7 @@ export class EndpointForm {
     const urls: string[] = [];
     this.#replaceResult(responseView(response, urls));
     this.#objectUrls = urls;
-    this.#session.received(this.#operation, response);
+    this.#context.session.received(this.#operation, response);
   }
 
   #replaceResult(view: HTMLElement): void {
@@ -217,16 +272,11 @@ export class EndpointForm {
     this.#notice.textContent =
       sent < total ? `${Math.floor((100 * sent) / total)} % of ${sizeText(total)}` : 'Sent; waiting for the response …';
   }
+}
 
-  async #copy(): Promise<void> {
-    const command = curlCommand(this.#request([]));
-    try {
-      await navigator.clipboard.writeText(command);
-      this.#notice.textContent = 'Copied';
-    } catch {
-      // Not allowed, or not a secure context.
-      this.#replaceResult(element('pre', { class: 'body', tabindex: 0 }, command));
-      this.#notice.textContent = 'Copy the command below.';
-    }
-  }
+/** Returns null for endpoints that take no files. */
+function createFileInput({ id, body }: PageOperation): HTMLInputElement | null {
+  if (body?.kind !== 'files') return null;
+  const { required, accept } = body;
+  return element('input', { type: 'file', id: `${id}-files`, multiple: true, required, accept: accept || null });
 }

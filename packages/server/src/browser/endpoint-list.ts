@@ -1,14 +1,18 @@
 /** The endpoints by schema and group, and the filter. */
 import { element } from './dom.ts';
 import { accessText } from './endpoint-about.ts';
-import { EndpointForm } from './endpoint-form.ts';
+import { EndpointForm, type FormContext } from './endpoint-form.ts';
+import type { OperationGroup, SchemaGroup } from './endpoint-groups.ts';
+import { lockIcon } from './icons.ts';
 import type { PageOperation } from './page-data.ts';
-import type { Session } from './session.ts';
+import { pathParts } from './path-view.ts';
 import { visibleText } from './visible-text.ts';
 
 interface Row {
   readonly operation: PageOperation;
   readonly details: HTMLDetailsElement;
+  /** Returns the form, which is created when the row is opened. */
+  readonly form: () => EndpointForm;
   /** The texts that the filter searches, in lower case. */
   readonly searched: string;
 }
@@ -21,54 +25,60 @@ interface Group {
 
 export class EndpointList {
   readonly view: HTMLElement;
+  readonly #context: FormContext;
+  readonly #onOpen: (id: string) => void;
   readonly #rows: Row[] = [];
   readonly #groups: Group[] = [];
 
-  constructor(operations: readonly PageOperation[], session: Session) {
-    const schemas = groupBy(operations, ({ schema }) => schema);
-    this.view = element(
-      'div',
-      { class: 'list' },
-      ...schemas.map(([schema, own]) => this.#schema(schema, own, session)),
-    );
+  /** @param onOpen is called with the id of an endpoint that was opened */
+  constructor(schemas: readonly SchemaGroup[], context: FormContext, onOpen: (id: string) => void) {
+    this.#context = context;
+    this.#onOpen = onOpen;
+    this.view = element('div', { class: 'list' }, ...schemas.map((schema) => this.#schema(schema)));
     this.view.addEventListener('keydown', (event) => this.#moveFocus(event));
   }
 
-  /** Shows the endpoints that have all words. Returns their number. */
-  filter(text: string): number {
+  /** Shows the endpoints that have all words. Returns their ids. */
+  filter(text: string): ReadonlySet<string> {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    for (const { details, searched } of this.#rows) {
+    const shown = new Set<string>();
+    for (const { operation, details, searched } of this.#rows) {
       details.hidden = !words.every((word) => searched.includes(word));
-      if (!details.hidden) shown += 1;
+      if (!details.hidden) shown.add(operation.id);
     }
     for (const group of this.#groups) group.element.hidden = group.rows.every(({ details }) => details.hidden);
     return shown;
   }
 
-  /** Opens an endpoint and moves the focus to it. Returns whether it exists. */
-  open(id: string): boolean {
+  /** Opens an endpoint and moves the focus to it. Returns its form; null: it does not exist. */
+  open(id: string): EndpointForm | null {
     const row = this.#rows.find(({ operation }) => operation.id === id);
-    if (row === undefined) return false;
+    if (row === undefined) return null;
     row.details.open = true;
+    const form = row.form();
     row.details.scrollIntoView({ block: 'start' });
+    // Rows above it get their height when they are laid out.
+    requestAnimationFrame(() => row.details.scrollIntoView({ block: 'start' }));
     row.details.querySelector('summary')!.focus({ preventScroll: true });
-    return true;
+    return form;
   }
 
-  #schema(schema: string, operations: readonly PageOperation[], session: Session): HTMLElement {
-    const groups = groupBy(operations, ({ group }) => group).map(([name, own]) => {
-      const rows = own.map((operation) => createRow(operation, session));
-      const title = element('h3', {}, visibleText(name));
-      const rowList = element('div', { class: 'rows' }, ...rows.map(({ details }) => details));
-      return this.#group(element('section', {}, title, rowList), rows);
-    });
-    const rows = groups.flatMap((group) => group.rows);
+  #schema({ schema, groups }: SchemaGroup): HTMLElement {
+    const views = groups.map((group) => this.#operationGroup(group));
+    const rows = views.flatMap((group) => group.rows);
     this.#rows.push(...rows);
-    const count = element('span', { class: 'count' }, String(operations.length));
-    const title = element('h2', {}, visibleText(schema), ' ', count);
-    const view = element('section', { class: 'schema' }, title, ...groups.map((group) => group.element));
+    const count = element('span', { class: 'count' }, String(rows.length));
+    const title = schema === '' ? null : element('h2', {}, visibleText(schema), ' ', count);
+    const view = element('section', { class: 'schema' }, title, ...views.map((group) => group.element));
     return this.#group(view, rows).element;
+  }
+
+  #operationGroup({ name, description, operations }: OperationGroup): Group {
+    const rows = operations.map((operation) => createRow(operation, this.#context, this.#onOpen));
+    const title = element('h3', {}, visibleText(name));
+    const rowList = element('div', { class: 'rows' }, ...rows.map(({ details }) => details));
+    const text = description === '' ? null : element('p', { class: 'prose' }, visibleText(description));
+    return this.#group(element('section', {}, title, text, rowList), rows);
   }
 
   #group(view: HTMLElement, rows: readonly Row[]): Group {
@@ -88,67 +98,47 @@ export class EndpointList {
   }
 }
 
-function groupBy(
-  operations: readonly PageOperation[],
-  toKey: (operation: PageOperation) => string,
-): readonly (readonly [string, readonly PageOperation[]])[] {
-  const groups = new Map<string, PageOperation[]>();
-  for (const operation of operations) {
-    const key = toKey(operation);
-    groups.set(key, [...(groups.get(key) ?? []), operation]);
-  }
-  return [...groups];
-}
-
-/** Creates a row. The rest of the endpoint is created when the row is opened. */
-function createRow(operation: PageOperation, session: Session): Row {
-  const {
-    id,
-    method,
-    path,
-    summary: gist,
-    description,
-    access,
-    loginOrLogout,
-    eventsPath,
-    changesPath,
-    body,
-  } = operation;
-  const restriction = accessText(access);
-  const marks = [
-    restriction === '' ? null : mark(access.roles.length > 0 ? access.roles.join(', ') : 'signed in', restriction),
-    loginOrLogout === null ? null : mark(loginOrLogout, `This is a ${loginOrLogout}`),
-    body?.kind === 'files' ? mark('upload', 'Takes files') : null,
-    eventsPath === null ? null : mark('events', 'Has live events'),
-    changesPath === null ? null : mark('changes', 'Has changes of its rows'),
-  ];
+function createRow(operation: PageOperation, context: FormContext, onOpen: (id: string) => void): Row {
+  const { id, method, path, description, access, tags } = operation;
   const summary = element(
     'summary',
     {},
     element('span', { class: `method ${method.toLowerCase()}` }, method),
     element('span', { class: 'path' }, ...pathParts(path)),
-    element('span', { class: 'gist' }, visibleText(gist)),
-    element('span', { class: 'marks' }, ...marks),
+    element('span', { class: 'gist' }, visibleText(operation.summary)),
+    element('span', { class: 'marks' }, ...marksOf(operation)),
   );
   const details = element('details', { class: 'endpoint', id: `endpoint-${id}` }, summary);
+  let created: EndpointForm | null = null;
+  const form = (): EndpointForm => {
+    if (created === null) {
+      created = new EndpointForm(operation, context);
+      details.append(created.view);
+    }
+    return created;
+  };
   details.addEventListener('toggle', () => {
     if (!details.open) return;
-    if (details.childElementCount === 1) details.append(new EndpointForm(operation, session).view);
-    history.replaceState(null, '', `#${encodeURIComponent(id)}`);
+    form();
+    onOpen(id);
   });
   const texts = [method, path, operation.schema, operation.group, description, ...operation.signatures];
-  return { operation, details, searched: [...texts, ...operation.tags, ...access.roles].join('\n').toLowerCase() };
+  return { operation, details, form, searched: [...texts, ...tags, ...access.roles].join('\n').toLowerCase() };
+}
+
+function marksOf({ access, loginOrLogout, eventsPath, changesPath, body }: PageOperation): readonly (Node | null)[] {
+  const restriction = accessText(access);
+  const locked = mark(access.roles.length > 0 ? access.roles.join(', ') : 'signed in', restriction);
+  if (restriction !== '') locked.prepend(lockIcon());
+  return [
+    restriction === '' ? null : locked,
+    loginOrLogout === null ? null : mark(loginOrLogout, `This is a ${loginOrLogout}`),
+    body?.kind === 'files' ? mark('upload', 'Takes files') : null,
+    eventsPath === null ? null : mark('events', 'Has live events'),
+    changesPath === null ? null : mark('changes', 'Has changes of its rows'),
+  ];
 }
 
 function mark(text: string, title: string): HTMLElement {
   return element('span', { class: 'mark', title: visibleText(title) }, visibleText(text));
-}
-
-/** Lines may break after slashes. Parameters stand out. */
-function pathParts(path: string): readonly Node[] {
-  return path.split(/(?<=\/)|(?=\/)/).flatMap((part): Node[] => {
-    const text = visibleText(part);
-    if (part === '/') return [document.createTextNode('/'), element('wbr')];
-    return [/^\{.*\}$/.test(part) ? element('span', { class: 'variable' }, text) : document.createTextNode(text)];
-  });
 }

@@ -15,12 +15,19 @@ interface PanelKind {
   readonly name: string;
   readonly path: string;
   readonly hint: string;
-  /** Whether an id connects a call with the stream. */
-  readonly hasExecution: boolean;
+  /** Returns the query string; null: the id that connects a call with the stream. */
+  readonly query: () => string | null;
 }
 
-/** Returns the panels of an operation. */
-export function createPanels(operation: PageOperation, session: Session): readonly EventPanel[] {
+/**
+ * Returns the panels of an operation.
+ * @param changesQuery returns the parameters of a stream of changes: the conditions and columns of the form
+ */
+export function createPanels(
+  operation: PageOperation,
+  session: Session,
+  changesQuery: () => string,
+): readonly EventPanel[] {
   const { eventsPath, changesPath } = operation;
   const kinds: readonly (PanelKind | null)[] = [
     eventsPath === null
@@ -29,15 +36,15 @@ export function createPanels(operation: PageOperation, session: Session): readon
           name: 'live events',
           path: eventsPath,
           hint: `Messages of the routine while it runs, from ${visibleText(eventsPath)}. Start them, then send.`,
-          hasExecution: true,
+          query: () => null,
         },
     changesPath === null
       ? null
       : {
           name: 'changes',
           path: changesPath,
-          hint: `The rows that you may select, and their changes, from ${visibleText(changesPath)}.`,
-          hasExecution: false,
+          hint: `The rows that you may select, and their changes, from ${visibleText(changesPath)}. Conditions and columns of the form apply.`,
+          query: changesQuery,
         },
   ];
   return kinds.filter((kind) => kind !== null).map((kind) => new EventPanel(operation, session, kind));
@@ -78,23 +85,24 @@ export class EventPanel {
 
   async #run(abort: AbortController): Promise<void> {
     this.#abort = abort;
-    this.#executionId = this.#kind.hasExecution ? createExecutionId() : null;
+    const query = this.#kind.query();
+    this.#executionId = query === null ? createExecutionId() : null;
     this.#toggle.textContent = `Stop ${this.#kind.name}`;
     this.#list.replaceChildren();
     this.#status.textContent = 'Connecting …';
-    this.#status.textContent = await this.#read(this.#executionId, abort.signal);
+    this.#status.textContent = await this.#read(query ?? this.#executionId!, abort.signal);
     this.#abort = null;
     this.#executionId = null;
     this.#toggle.textContent = `Start ${this.#kind.name}`;
   }
 
   /** Reads the stream. Returns why it ended. */
-  async #read(executionId: string | null, signal: AbortSignal): Promise<string> {
+  async #read(query: string, signal: AbortSignal): Promise<string> {
     try {
       const headers = [...this.#session.authorization(this.#operation)];
-      const url = `${location.origin}${encodeText(this.#kind.path)}?${executionId ?? 'snapshot=true'}`;
+      const url = `${location.origin}${encodeText(this.#kind.path)}?${query}`;
       const response = await fetch(url, { headers, signal, cache: 'no-store' });
-      if (!response.ok) return `The stream was refused: ${response.status} ${response.statusText}`;
+      if (!response.ok) return `The stream was refused: ${await refusalText(response)}`;
       this.#status.textContent = 'Connected. Events appear here.';
       this.#list.hidden = false;
       await readEvents(response, (event) => this.#show(event));
@@ -118,4 +126,12 @@ export class EventPanel {
     if (this.#list.childElementCount > maxEvents) this.#list.firstElementChild!.remove();
     if (isAtEnd) this.#list.scrollTop = this.#list.scrollHeight;
   }
+}
+
+/** Returns the status, and what a problem says about it. */
+async function refusalText(response: Response): Promise<string> {
+  const status = `${response.status} ${response.statusText}`.trim();
+  if (response.headers.get('content-type')?.startsWith('application/problem+json') !== true) return status;
+  const { title, detail } = (await response.json()) as { readonly title: string; readonly detail?: string };
+  return visibleText(`${status}. ${title}. ${detail ?? ''}`.trim());
 }

@@ -1,9 +1,17 @@
-/** The data of the start page, which the server derives from the endpoints. */
+/** The data of the start page and the API docs page, which the server derives from the endpoints. */
 
 export interface PageData {
+  readonly kind: 'start' | 'docs';
   readonly title: string;
+  /** The version of the API. */
+  readonly version: string;
+  readonly description: string;
+  /** The path of the OpenAPI document; null: not served. */
+  readonly documentPath: string | null;
   readonly links: readonly PageLink[];
   readonly authentication: PageAuthentication;
+  /** The members of a problem, the body of errors. */
+  readonly problem: string;
   /** By schema, group and path. */
   readonly operations: readonly PageOperation[];
 }
@@ -20,6 +28,10 @@ export interface PageAuthentication {
   readonly bearer: boolean;
   /** The path of the antiforgery token; null: none. */
   readonly antiforgeryPath: string | null;
+  /** The sign-in page of the application, which returns to this page; null: none. */
+  readonly signInUrl: string | null;
+  /** The path that ends a session of the sign-in page; null: none. */
+  readonly signOutPath: string | null;
 }
 
 /** A method and path: an endpoint, or overloads. */
@@ -32,10 +44,11 @@ export interface PageOperation {
   readonly schema: string;
   /** The table or view; for routines the first tag. */
   readonly group: string;
+  readonly isTable: boolean;
   readonly tags: readonly string[];
   /** One for each overload. */
   readonly signatures: readonly string[];
-  /** The first line of the description; for a table without one, the operation. */
+  /** The first line of the description; what an operation of a table does. */
   readonly summary: string;
   readonly description: string;
   readonly access: PageAccess;
@@ -44,14 +57,59 @@ export interface PageOperation {
   readonly body: PageBody | null;
   /** Whether the query string can be the body of a request with the method QUERY. */
   readonly takesQuery: boolean;
-  /** A short form of the response body; empty for none. */
-  readonly returns: string;
+  /** The conditions, columns and related rows that a request can select; null: it is not a listing. */
+  readonly listing: PageListing | null;
+  /** By status. */
+  readonly responses: readonly PageResponse[];
+  /** The call with the generated client; null: the client leaves the endpoint out. */
+  readonly client: PageClientCall | null;
   /** The media type of its rows as a workbook of Excel; null: it has none. */
   readonly workbookType: string | null;
   /** The path of the event stream; null: none. */
   readonly eventsPath: string | null;
   /** The path of the stream of row changes, with its current rows; null without one. */
   readonly changesPath: string | null;
+}
+
+/** The names are those of parameters in the query string. */
+export interface PageListing {
+  readonly conditions: readonly PageCondition[];
+  /** The columns of a row. */
+  readonly columns: readonly string[];
+  readonly related: readonly { readonly name: string; readonly columns: readonly string[] }[];
+  readonly select: string;
+  readonly order: string;
+  /** Those that select a page. */
+  readonly page: readonly string[];
+}
+
+/** The conditions of a column. */
+export interface PageCondition {
+  readonly name: string;
+  /** The type for readers. */
+  readonly type: string;
+  /** `eq`, or with its value `is.null`. */
+  readonly operators: readonly string[];
+}
+
+export interface PageResponse {
+  /** `200`, or `4XX` or `default` for several. */
+  readonly status: string;
+  readonly description: string;
+  /** Whether the body is a problem. */
+  readonly problem: boolean;
+  readonly headers: readonly { readonly name: string; readonly description: string }[];
+  /** The bodies beside problems. */
+  readonly content: readonly { readonly mediaType: string; readonly type: string }[];
+}
+
+export interface PageClientCall {
+  /** The function. */
+  readonly name: string;
+  /** As in an import. */
+  readonly module: string;
+  readonly takesRequest: boolean;
+  readonly hasResult: boolean;
 }
 
 export interface PageAccess {

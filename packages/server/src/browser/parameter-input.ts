@@ -6,16 +6,22 @@ import { visibleText } from './visible-text.ts';
 
 export interface ParameterInput {
   readonly parameter: PageParameter;
-  /** The label and the input. */
-  readonly row: HTMLElement;
   /** Returns the texts of the value; null for a parameter that is left out. */
   readonly texts: () => readonly string[] | null;
+  /** Shows the texts of an earlier value. */
+  readonly restore: (texts: readonly string[] | null) => void;
+}
+
+/** An input with its label. */
+export interface ParameterField extends ParameterInput {
+  readonly row: HTMLElement;
+  readonly control: Control;
 }
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
 /** @param id unique on the page */
-export function createParameterInput(parameter: PageParameter, id: string): ParameterInput {
+export function createParameterField(parameter: PageParameter, id: string): ParameterField {
   const { name, type, required, schema, description } = parameter;
   const control = createControl(parameter);
   control.id = id;
@@ -35,7 +41,11 @@ export function createParameterInput(parameter: PageParameter, id: string): Para
   return {
     parameter,
     row: element('div', { class: 'field' }, label, control, note),
+    control,
     texts: () => textsOf(control, parameter),
+    restore: (texts) => {
+      control.value = texts?.join('\n') ?? '';
+    },
   };
 }
 

@@ -12,12 +12,28 @@ export function requestTarget({ path, parameters }: PageOperation, texts: Parame
     const parameter = byName.get(/^\{(.*)\}$/.exec(segment)?.[1] ?? '');
     return parameter === undefined ? encodeText(segment) : encodeURIComponent(valueOf(parameter)[0] ?? '');
   });
-  const pairs = parameters
+  const query = queryString(parameters, texts);
+  return `${segments.join('/')}${query === '' ? '' : `?${query}`}`;
+}
+
+/** Returns the parameters of the query string, without `?`. */
+function queryString(parameters: readonly PageParameter[], texts: ParameterTexts): string {
+  return parameters
     .filter((parameter) => parameter.in === 'query')
     .flatMap((parameter) =>
-      valueOf(parameter).map((text) => `${encodeURIComponent(parameter.name)}=${encodeURIComponent(text)}`),
-    );
-  return `${segments.join('/')}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`;
+      (texts.get(parameter) ?? []).map((text) => `${encodeURIComponent(parameter.name)}=${encodeURIComponent(text)}`),
+    )
+    .join('&');
+}
+
+/** Returns the query string of a stream of row changes that begins with the current rows. It has no order and no pages. */
+export function changesQuery({ parameters, listing }: PageOperation, texts: ParameterTexts): string {
+  const listed = listing === null ? [] : [listing.order, ...listing.page];
+  const query = queryString(
+    parameters.filter(({ name }) => !listed.includes(name)),
+    texts,
+  );
+  return `${query === '' ? '' : `${query}&`}snapshot=true`;
 }
 
 /** Encodes fixed text of a path. */
@@ -48,7 +64,7 @@ export function requestBody({ body, parameters }: PageOperation, texts: Paramete
 const literal = /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)$/;
 
 /** Returns the JSON text of a value. Numbers are not parsed, so that they keep all digits. */
-function jsonValue(schema: ValueSchema, texts: readonly string[]): string {
+export function jsonValue(schema: ValueSchema, texts: readonly string[]): string {
   const types = typesOf(schema);
   if (types.includes('array')) {
     return `[${texts.map((text) => jsonValue(schema.items ?? {}, [text])).join(', ')}]`;

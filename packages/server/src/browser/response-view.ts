@@ -1,5 +1,6 @@
 /** A response for readers: status, time, size, headers, body. */
-import { button, element } from './dom.ts';
+import { createChoices } from './choices.ts';
+import { element } from './dom.ts';
 import { readJsonRows } from './json-rows.ts';
 import { formatJson } from './json-text.ts';
 import { RowGrid } from './row-grid.ts';
@@ -82,20 +83,8 @@ function textView(response: ReceivedResponse, type: string, objectUrls: string[]
 
 /** Rows as a table, and as JSON beside it. */
 function rowViews(table: HTMLElement, json: HTMLElement): readonly HTMLElement[] {
-  const views = { Table: table, JSON: json };
-  const show = (shown: HTMLElement): void => {
-    for (const [index, view] of Object.values(views).entries()) {
-      view.hidden = view !== shown;
-      buttons[index]!.setAttribute('aria-pressed', String(view === shown));
-    }
-  };
-  const buttons = Object.entries(views).map(([name, view]) => button(name, 'choice', () => show(view)));
-  show(table);
-  return [
-    element('div', { class: 'choices', role: 'group', 'aria-label': 'View of the rows' }, ...buttons),
-    table,
-    json,
-  ];
+  const { buttons, views } = createChoices('View of the rows', { Table: table, JSON: json });
+  return [buttons, ...views];
 }
 
 function csvLink(csv: string, objectUrls: string[]): HTMLElement {

@@ -3,6 +3,8 @@ import type { PageData, PageOperation } from './page-data.ts';
 import type { ReceivedResponse } from './send.ts';
 
 const cookieMark = 'pgway-cookie-login';
+/** The fragment with which the sign-in page returns. */
+const signedInHash = '#signed-in';
 
 export class Session {
   readonly #data: PageData;
@@ -13,6 +15,9 @@ export class Session {
 
   constructor(data: PageData) {
     this.#data = data;
+    if (location.hash !== signedInHash) return;
+    sessionStorage.setItem(cookieMark, 'yes');
+    history.replaceState(null, '', location.pathname);
   }
 
   /** The kind of credentials that requests carry; null for none that the page knows. */
@@ -43,6 +48,15 @@ export class Session {
     this.#basic = null;
     sessionStorage.removeItem(cookieMark);
     this.#changed();
+  }
+
+  /** Ends the session of the sign-in page. Returns whether it has ended. */
+  async endCookie(path: string): Promise<boolean> {
+    const headers = [...(await this.antiforgery())].map(([name, value]): [string, string] => [name, value]);
+    const response = await fetch(path, { method: 'POST', headers, redirect: 'manual' });
+    const isEnded = response.ok || response.type === 'opaqueredirect';
+    if (isEnded) this.forget();
+    return isEnded;
   }
 
   /** Returns `Authorization`, or nothing. A login must not fail because of an expired token. */

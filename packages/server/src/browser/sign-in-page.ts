@@ -39,9 +39,14 @@ async function login(): Promise<string | null> {
   if (response.ok) return null;
   const type = response.headers.get('content-type') ?? '';
   if (type.startsWith('text/plain')) return response.text();
-  if (response.status === 401 || response.status === 404) return 'The user name or the password is wrong.';
+  if (response.status === 401 || response.status === 404)
+    return `The ${labelOf(user)} or the ${labelOf(password)} is wrong.`;
   if (!type.startsWith('application/problem+json')) return `The sign-in failed with status ${response.status}.`;
   return ((await response.json()) as { readonly title: string }).title;
+}
+
+function labelOf(input: HTMLInputElement): string {
+  return input.labels![0]!.textContent.toLowerCase();
 }
 
 function show(text: string): void {

@@ -1,6 +1,6 @@
-/** The sign-in state in the header, and the dialog with the ways to sign in. */
+/** The sign-in state in the header, and the ways to sign in. */
 import { button, element } from './dom.ts';
-import type { PageData, PageOperation } from './page-data.ts';
+import type { PageData } from './page-data.ts';
 import type { Session } from './session.ts';
 import { visibleText } from './visible-text.ts';
 
@@ -13,8 +13,8 @@ export function signInView(data: PageData, session: Session, open: (id: string) 
   const dialog = signInDialog(data, session, open);
   const status = element('span', { role: 'status' });
   const toggle = button('Sign in', 'secondary', () => {
-    if (session.state === null) dialog.showModal();
-    else signOut(operations, session, open);
+    if (session.state !== null) void signOut(data, session, open);
+    else signIn(data, open, dialog);
   });
   const update = (): void => {
     const { state } = session;
@@ -26,11 +26,31 @@ export function signInView(data: PageData, session: Session, open: (id: string) 
   return element('div', { class: 'session' }, status, toggle, dialog);
 }
 
-/** Cookies end with a logout endpoint; tokens and passwords are forgotten. */
-function signOut(operations: readonly PageOperation[], session: Session, open: (id: string) => void): void {
+/** The only way of a page needs no choice. */
+function signIn({ operations, authentication }: PageData, open: (id: string) => void, dialog: HTMLDialogElement): void {
+  const logins = operations.filter(({ loginOrLogout }) => loginOrLogout === 'login');
+  const hasFields = authentication.bearer || operations.some(({ access }) => access.basic);
+  if (!hasFields && authentication.signInUrl !== null) location.assign(ownUrl(authentication.signInUrl));
+  else if (!hasFields && logins.length === 1) open(logins[0]!.id);
+  else dialog.showModal();
+}
+
+/** The origin in front: a path with two slashes would name another host. */
+function ownUrl(path: string): string {
+  return `${location.origin}${path}`;
+}
+
+/** Cookies end with a logout endpoint, or where the sign-in page ends them; tokens and passwords are forgotten. */
+async function signOut(
+  { operations, authentication }: PageData,
+  session: Session,
+  open: (id: string) => void,
+): Promise<void> {
   const logout = operations.find(({ loginOrLogout }) => loginOrLogout === 'logout');
-  if (session.state === 'cookie' && logout !== undefined) open(logout.id);
-  else session.forget();
+  if (session.state !== 'cookie') session.forget();
+  else if (authentication.signOutPath !== null && (await session.endCookie(ownUrl(authentication.signOutPath)))) return;
+  else if (logout === undefined) session.forget();
+  else open(logout.id);
 }
 
 function signInDialog(
@@ -44,6 +64,15 @@ function signInDialog(
   const close = (): void => dialog.close();
   dialog.append(
     title,
+    ...(authentication.signInUrl === null
+      ? []
+      : [
+          element(
+            'p',
+            {},
+            element('a', { class: 'button', href: ownUrl(authentication.signInUrl) }, 'Open the sign-in page'),
+          ),
+        ]),
     ...(logins.length === 0 ? [] : [element('p', {}, 'With a login endpoint:')]),
     ...logins.map(({ id, path }) =>
       button(visibleText(path), 'secondary login', () => {

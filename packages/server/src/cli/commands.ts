@@ -1,7 +1,7 @@
 /** The commands of the program that need a configuration. */
 import { availableParallelism } from 'node:os';
 import type { Gateway } from '@pgway/core';
-import { createApiDocsHandler } from '../api-docs/api-docs.ts';
+import { createApiDocsHandler, createApiDocsPage } from '../api-docs/api-docs.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { servedDiagnostics, needsDefinitions } from '../generated-files.ts';
 import { createExamplePageHandler, hasExample } from '../example/example-page.ts';
@@ -142,7 +142,11 @@ async function runServer(context: CommandContext): Promise<number> {
   if (hasExample(loaded.configuration)) handlers.push(createExamplePageHandler(loaded.configuration));
   const server = await startHttpServer(lifecycle, loaded.configuration, gateway, {
     handlers,
-    pages: [createStartPage(loaded.configuration, connectionString), createSignInPage(loaded.configuration)],
+    pages: [
+      createStartPage(loaded.configuration, connectionString),
+      createApiDocsPage(loaded.configuration, connectionString),
+      createSignInPage(loaded.configuration),
+    ],
     serveMcp: mcp,
     certificates,
     fastPathCounts: fastPath,

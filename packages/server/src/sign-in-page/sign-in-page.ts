@@ -3,23 +3,15 @@ import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '@pgway/core';
 import { parseReturnPath, presets } from '@pgway/external-sign-in/internal';
 import { escapeHtml } from '@pgway/core/internal';
+import { openApiOptions } from '@pgway/generators/internal';
 import type { Configuration } from '../config/schema.ts';
 import { type DocumentLookup, requestPath, type ServedDocument } from '../http/send-document.ts';
-import { readPackageFile } from '../package-files.ts';
-
-const assetsPath = '/_pgway/';
-const scriptName = 'sign-in-page.js';
-const styleName = 'sign-in-page.css';
+import { assetsPath, findAsset, signInAssets } from '../pages/page-assets.ts';
+import { signInPagePath } from '../pages/sign-in-path.ts';
 
 /** Nothing inline, nothing from elsewhere. The form is sent by the script. */
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
-
-/** The path of the page; null: there is none. */
-export function signInPagePath({ externalSignIn }: Configuration): string | null {
-  const { providers, path } = externalSignIn;
-  return Object.keys(providers).length > 0 ? path : null;
-}
 
 /** Returns null when the page is not served. Endpoints at its path take precedence. */
 export function createSignInPage(configuration: Configuration): DocumentLookup | null {
@@ -29,22 +21,8 @@ export function createSignInPage(configuration: Configuration): DocumentLookup |
     if (request.method !== 'GET' && request.method !== 'HEAD') return null;
     const requested = requestPath(request);
     if (requested === path) return page(endpoints, request, configuration);
-    return requested.startsWith(assetsPath) ? asset(requested.slice(assetsPath.length)) : null;
+    return findAsset(requested, signInAssets);
   };
-}
-
-const assets = new Map<string, ServedDocument>();
-
-/** Reads an asset once. */
-function asset(name: string): ServedDocument | null {
-  const known = assets.get(name);
-  if (known !== undefined) return known;
-  if (name !== scriptName && name !== styleName) return null;
-  const isStyle = name === styleName;
-  const type = isStyle ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8';
-  const document = { type, content: readPackageFile(`${isStyle ? 'src/browser' : 'dist/browser'}/${name}`) };
-  assets.set(name, document);
-  return document;
 }
 
 function page(endpoints: readonly Endpoint[], request: IncomingMessage, configuration: Configuration): ServedDocument {
@@ -52,27 +30,42 @@ function page(endpoints: readonly Endpoint[], request: IncomingMessage, configur
   const login = configuration.cookie.enabled ? passwordLogin(endpoints) : null;
   const parts = [
     providerList(configuration, returnPath),
-    ...(login === null ? [] : ['<p class="or">or</p>', passwordForm(login, returnPath)]),
+    ...(login === null ? [] : ['<p class="or"><span>or</span></p>', passwordForm(login, returnPath)]),
+    ...linkList(configuration),
   ];
+  const title = pageTitle(configuration);
   const content = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Sign in</title>
+<title>${escapeHtml(title)}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${assetsPath}${styleName}">
-${login === null ? '' : `<script type="module" src="${assetsPath}${scriptName}"></script>\n`}</head>
+<link rel="stylesheet" href="${assetsPath}sign-in-page.css">
+${login === null ? '' : `<script type="module" src="${assetsPath}sign-in-page.js"></script>\n`}</head>
 <body>
 <main>
-<h1>Sign in</h1>
+<h1>${escapeHtml(title)}</h1>
 ${parts.join('\n')}
 </main>
 </body>
 </html>
 `;
   return { type: 'text/html; charset=utf-8', content, contentSecurityPolicy };
+}
+
+/** The title of the API is the name of the application. */
+function pageTitle({ openApi }: Configuration): string {
+  return openApi.title === openApiOptions.options.title.default ? 'Sign in' : `Sign in to ${openApi.title}`;
+}
+
+/** The links of the configuration, such as one for forgotten passwords. */
+function linkList({ externalSignIn }: Configuration): readonly string[] {
+  const items = Object.entries(externalSignIn.links).map(
+    ([text, address]) => `<li><a href="${escapeHtml(address)}">${escapeHtml(text)}</a></li>`,
+  );
+  return items.length === 0 ? [] : [`<ul class="links">\n${items.join('\n')}\n</ul>`];
 }
 
 /** A value that is not a path of this site is dropped: a page must not lead elsewhere after the sign-in. */
@@ -121,13 +114,32 @@ function passwordForm({ path, userKey, passwordKey }: PasswordLogin, returnPath:
   const data = Object.entries({ path, userKey, passwordKey, returnPath }).map(
     ([name, value]) => `data-${name.replaceAll(/[A-Z]/g, '-$&').toLowerCase()}="${escapeHtml(value)}"`,
   );
+  const { label, type } = userField(userKey);
   return `<form id="password-form" ${data.join(' ')}>
-<label for="user">User name</label>
-<input id="user" autocomplete="username" autocapitalize="none" spellcheck="false" required>
-<label for="password">Password</label>
+<label for="user">${escapeHtml(label)}</label>
+<input id="user" type="${type}" autocomplete="username" autocapitalize="none" spellcheck="false" required>
+<label for="password">${escapeHtml(words(passwordKey))}</label>
 <input id="password" type="password" autocomplete="current-password" required>
 <p id="message" role="alert"></p>
 <button type="submit">Sign in</button>
 <noscript><p>A sign-in with a password needs JavaScript.</p></noscript>
 </form>`;
+}
+
+/** The input of the user's name: an address where the routine has a parameter for one. Browsers save each form with passwords. */
+function userField(key: string): { readonly label: string; readonly type: 'text' | 'email' | 'tel' } {
+  const label = words(key).replace(/^E mail\b/, 'Email');
+  if (/\be ?mail\b/i.test(label)) return { label, type: 'email' };
+  if (/\b(?:phone|mobile)\b/i.test(label)) return { label, type: 'tel' };
+  return { label: /^(?:user ?)?name$|^user$/i.test(label) ? 'User name' : label, type: 'text' };
+}
+
+/** Returns the name of a parameter as words: `Email address` for `emailAddress`. */
+function words(key: string): string {
+  const text = key
+    .replaceAll(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
+    .replaceAll(/[_-]+/g, ' ')
+    .trim()
+    .toLowerCase();
+  return text.replace(/^./u, (letter) => letter.toUpperCase());
 }

@@ -8,14 +8,17 @@ import type { Configuration } from '../config/schema.ts';
 import { exampleLinks } from '../example/example-page.ts';
 import { isLocalRequest } from '../http/local-request.ts';
 import { type DocumentLookup, requestPath, type ServedDocument } from '../http/send-document.ts';
-import { readPackageFile } from '../package-files.ts';
-import { signInPagePath } from '../sign-in-page/sign-in-page.ts';
-import { pageData } from './page-data.ts';
-import { assetsPath, contentSecurityPolicy, dataPath, pageHtml, scriptModules } from './page-html.ts';
+import { assetsPath, findAsset, pageAssets } from '../pages/page-assets.ts';
+import { pageData } from '../pages/page-data.ts';
+import { pageDocument } from '../pages/page-html.ts';
 
-const html = 'text/html; charset=utf-8';
-const script = 'text/javascript; charset=utf-8';
-const style = 'text/css; charset=utf-8';
+const dataPath = `${assetsPath}endpoints.json`;
+
+/** The paths of all files of the page. */
+export const startPageFiles: readonly string[] = [dataPath, ...[...pageAssets].map((name) => `${assetsPath}${name}`)];
+
+const withoutScripts =
+  'This page needs JavaScript. The option <code>openApi.path</code> serves a document with the endpoints.';
 
 /** Whether the start page is served, at least to browsers on this machine. */
 function hasStartPage(configuration: Configuration): boolean {
@@ -38,9 +41,9 @@ export function createStartPage(configuration: Configuration, connectionString: 
   const links = pageLinks(configuration);
   const generated = new WeakMap<readonly Endpoint[], ReadonlyMap<string, ServedDocument>>();
   const generate = (endpoints: readonly Endpoint[]): ReadonlyMap<string, ServedDocument> => {
-    const data = pageData(endpoints, configuration, { connectionString, links });
+    const data = pageData(endpoints, configuration, { kind: 'start', path, connectionString, links });
     return new Map([
-      [path, { type: html, content: pageHtml(data.title), contentSecurityPolicy }],
+      [path, pageDocument({ title: data.title, dataPath, withoutScripts })],
       [dataPath, { type: 'application/json', content: JSON.stringify(data) }],
     ]);
   };
@@ -48,7 +51,7 @@ export function createStartPage(configuration: Configuration, connectionString: 
     const requested = requestPath(request);
     const isAsset = requested.startsWith(assetsPath);
     if ((requested !== path && !isAsset) || !isRead(request) || !isAllowed(request)) return null;
-    if (requested !== path && requested !== dataPath) return asset(requested.slice(assetsPath.length));
+    if (requested !== path && requested !== dataPath) return findAsset(requested, pageAssets);
     const documents = generated.get(endpoints) ?? generate(endpoints);
     generated.set(endpoints, documents);
     return documents.get(requested)!;
@@ -60,31 +63,11 @@ function isRead({ method }: IncomingMessage): boolean {
 }
 
 function pageLinks(configuration: Configuration): readonly PageLink[] {
-  const { health, metrics, startPage } = configuration;
-  const signInPath = signInPagePath(configuration);
-  const returnTo = encodeURIComponent(startPage.path);
+  const { health, metrics } = configuration;
   return [
-    ...(signInPath === null ? [] : [{ label: 'Sign in', path: `${signInPath}?return_to=${returnTo}` }]),
     ...exampleLinks(configuration),
     ...apiDocsLinks(configuration),
     ...(health.path === null ? [] : [{ label: 'Health', path: health.path }]),
     ...(metrics.path === null ? [] : [{ label: 'Metrics', path: metrics.path }]),
   ];
-}
-
-const modules: ReadonlySet<string> = new Set(scriptModules);
-const assets = new Map<string, ServedDocument>();
-
-/** Reads an asset once. */
-function asset(name: string): ServedDocument | null {
-  const known = assets.get(name);
-  if (known !== undefined) return known;
-  const isStyle = name === 'start-page.css';
-  if (!isStyle && !modules.has(name)) return null;
-  const document = {
-    type: isStyle ? style : script,
-    content: readPackageFile(`${isStyle ? 'src/browser' : 'dist/browser'}/${name}`),
-  };
-  assets.set(name, document);
-  return document;
 }

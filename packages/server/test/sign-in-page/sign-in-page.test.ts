@@ -67,10 +67,10 @@ describe('the sign-in page', () => {
 <li><a class="button" href="/signin/my-github?return_to=%2Fbooks%3Fpage%3D2">Continue with GitHub</a></li>
 <li><a class="button" href="/signin/company?return_to=%2Fbooks%3Fpage%3D2">Continue with &lt;b&gt;&quot;Company&quot; &amp; Co.</a></li>
 </ul>
-<p class="or">or</p>
+<p class="or"><span>or</span></p>
 <form id="password-form" data-path="/api/enter" data-user-key="name" data-password-key="password" data-return-path="/books?page=2">
 <label for="user">User name</label>
-<input id="user" autocomplete="username" autocapitalize="none" spellcheck="false" required>
+<input id="user" type="text" autocomplete="username" autocapitalize="none" spellcheck="false" required>
 <label for="password">Password</label>
 <input id="password" type="password" autocomplete="current-password" required>
 <p id="message" role="alert"></p>
@@ -83,6 +83,51 @@ describe('the sign-in page', () => {
     // The script exists after a build only: the tests in a browser load it.
     expect((await get(port, files[0]!)).status).toBe(200);
     expect((await get(port, '/_pgway/other.js')).status).toBe(404);
+  });
+
+  test('has the name of the application, and links of the configuration', async () => {
+    const links = { 'Forgot <it>?': '/forgot?a=1&b="2"', Register: 'https://example.org/register' };
+    const port = await serve({ openApi: { title: 'Books & <b>Co.' }, externalSignIn: { ...externalSignIn, links } });
+    const { body } = await get(port, '/signin');
+    expect(body).toContain('<title>Sign in to Books &amp; &lt;b&gt;Co.</title>');
+    expect(body).toContain('<h1>Sign in to Books &amp; &lt;b&gt;Co.</h1>');
+    expect(body.slice(body.indexOf('<ul class="links">'), body.indexOf('</main>'))).toBe(`<ul class="links">
+<li><a href="/forgot?a=1&amp;b=&quot;2&quot;">Forgot &lt;it&gt;?</a></li>
+<li><a href="https://example.org/register">Register</a></li>
+</ul>
+`);
+  });
+
+  test.each(['javascript:alert(1)', '//evil.example', '/\\evil.example', 'register', 'data:text/html,x'])(
+    'refuses a link to %j',
+    (address) => {
+      expect(() => parseConfiguration({ externalSignIn: { ...externalSignIn, links: { A: address } } })).toThrow(
+        'must be a path of this server such as /register, or a URL',
+      );
+    },
+  );
+
+  test.each([
+    ['_email', 'Email', 'email'],
+    ['e_mail', 'Email', 'email'],
+    ['_user_email', 'User email', 'email'],
+    ['_phone', 'Phone', 'tel'],
+    ['_memberNumber', 'Member number', 'text'],
+    ['_name "><img src=x onerror=alert(1)>', 'Name &quot;&gt;&lt;img src=x onerror=alert(1)&gt;', 'text'],
+  ])('labels the parameter %s', async (name, label, type) => {
+    await database.query(`create function enter_2("${name.replaceAll('"', '""')}" text, _password text) returns table (id text, hash text)
+      language sql as $$ select '1', '2' $$`);
+    await database.query(`comment on function enter_2 is 'HTTP
+      login ${name.includes(' ') ? '' : `user ${name}`}'`);
+    await database.query('comment on function enter is null');
+    onTestFinished(async () => {
+      await database.query('drop function enter_2');
+      await database.query(`comment on function enter is 'HTTP\nlogin'`);
+    });
+    const { body } = await get(await serve(), '/signin');
+    expect(body).toContain(
+      `<label for="user">${label}</label>\n<input id="user" type="${type}" autocomplete="username"`,
+    );
   });
 
   test('leads to paths of this site only', async () => {

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { codeSamples } from '../../src/browser/code-samples.ts';
 import { curlCommand } from '../../src/browser/curl.ts';
 import { EventStreamParser } from '../../src/browser/event-stream.ts';
 import { readJsonRows } from '../../src/browser/json-rows.ts';
 import { formatJson } from '../../src/browser/json-text.ts';
 import type { PageOperation, PageParameter, ValueSchema } from '../../src/browser/page-data.ts';
 import {
+  changesQuery,
   type PageRequest,
   requestBody,
   requestHeaders,
@@ -13,7 +15,7 @@ import {
 } from '../../src/browser/request.ts';
 import { visibleText } from '../../src/browser/visible-text.ts';
 
-/* The modules of the start page that need no browser. */
+/* The modules of the pages that need no browser. */
 
 function parameter(name: string, place: PageParameter['in'], schema: ValueSchema = { type: 'string' }): PageParameter {
   return { name, in: place, type: '', required: true, default: null, secret: false, description: '', schema };
@@ -26,6 +28,7 @@ function operation(path: string, parameters: readonly PageParameter[], kind?: 'o
     path,
     schema: 'public',
     group: 'Functions',
+    isTable: false,
     tags: [],
     signatures: [],
     summary: '',
@@ -36,7 +39,9 @@ function operation(path: string, parameters: readonly PageParameter[], kind?: 'o
     body: kind === undefined ? null : { kind, mediaType: 'application/json', required: true, accept: '' },
     takesQuery: false,
     workbookType: null,
-    returns: '',
+    listing: null,
+    responses: [],
+    client: null,
     eventsPath: null,
     changesPath: null,
   };
@@ -157,6 +162,93 @@ describe('curl commands', () => {
     expect(curlCommand({ ...request, method: 'GET', body: '{}' })).toContain('-X GET');
     expect(curlCommand({ ...request, method: 'POST', files })).toBe(
       String.raw`curl http://localhost:8080/api/a` + ' \\\n  ' + String.raw`-F 'file=@"a\";b.png"'`,
+    );
+  });
+});
+
+describe('code', () => {
+  const id = parameter('id', 'path', { type: 'integer' });
+  const note = parameter('it\'s "odd"', 'body');
+  const prefer = parameter('Prefer', 'header');
+  const asked: PageOperation = {
+    ...operation('/api/a/{id}', [id, note, prefer], 'object'),
+    client: { name: 'aPost', module: './api.ts', takesRequest: true, hasResult: true },
+  };
+  const texts = new Map([
+    [id, ['7']],
+    [note, ['</script> `${x}`']],
+    [prefer, ['count=exact']],
+  ]);
+  const request: PageRequest = {
+    method: 'POST',
+    url: 'http://localhost:8080/api/a/7',
+    headers: [
+      ['content-type', 'application/json'],
+      ['Authorization', 'Bearer secret'],
+    ],
+    body: '{\n  "it\'s \\"odd\\"": "</script> `${x}`"\n}',
+    files: [],
+  };
+  const codeOf = (form: Partial<Parameters<typeof codeSamples>[0]> = {}): readonly string[] =>
+    codeSamples({ operation: asked, request, texts, hasCookie: false, ...form }).map(({ code }) => code);
+
+  test('for fetch sends the same request, without credentials', () => {
+    expect(codeOf()[1]).toBe(
+      [
+        'const response = await fetch("http://localhost:8080/api/a/7", {',
+        '  method: "POST",',
+        '  headers: {',
+        '    "content-type": "application/json",',
+        '    "Authorization": `Bearer ${token}`,',
+        '  },',
+        '  body: JSON.stringify({',
+        String.raw`    "it's \"odd\"": "</script> ${'`${x}`'}"`,
+        '  }),',
+        '});',
+        'if (!response.ok) throw new Error((await response.json()).title);',
+      ].join('\n'),
+    );
+    expect(codeOf({ hasCookie: true })[1]).toContain('credentials: "include"');
+  });
+
+  test('for the generated client has the parameters of path and body in one object', () => {
+    expect(codeOf()[2]).toBe(
+      [
+        'import { aPost } from "./api.ts";',
+        '',
+        'const result = await aPost({',
+        '  id: 7,',
+        '  ...{',
+        String.raw`    "it's \"odd\"": "</script> ${'`${x}`'}"`,
+        '  },',
+        '}, { headers: { "Prefer": "count=exact" } });',
+      ].join('\n'),
+    );
+    expect(codeOf({ operation: { ...asked, client: null } })).toHaveLength(2);
+  });
+
+  test.each([
+    ['{"a": 12345678901234567890}', String.raw`body: "{\"a\": 12345678901234567890}"`],
+    ['{"__proto__": 1}', String.raw`body: "{\"__proto__\": 1}"`],
+    ['{"a": "\u2028"}', String.raw`body: JSON.stringify({"a": "\u2028"})`],
+    ['not JSON', 'body: "not JSON"'],
+  ])('keeps the body %j', (body, expected) => {
+    expect(codeOf({ request: { ...request, body } })[1]).toContain(expected);
+  });
+
+  test('a stream of changes has the conditions and columns of the form, and neither order nor pages', () => {
+    const parameters = ['title', 'select', 'order', 'limit', '$after'].map((name) => parameter(name, 'query'));
+    const listing = {
+      conditions: [],
+      columns: [],
+      related: [],
+      select: 'select',
+      order: 'order',
+      page: ['limit', '$after'],
+    };
+    const values = new Map(parameters.map((one) => [one, [`${one.name}=`]]));
+    expect(changesQuery({ ...operation('/a', parameters), listing }, values)).toBe(
+      'title=title%3D&select=select%3D&snapshot=true',
     );
   });
 });

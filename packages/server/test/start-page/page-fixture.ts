@@ -1,12 +1,13 @@
-/** The start page of a gateway, in Chromium. */
+/** The start page and the API docs page of a gateway, in Chromium. */
 import { build } from '@pgway/testing';
 import { createGateway } from '@pgway/core';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { createApiDocsHandler } from '../../src/api-docs/api-docs.ts';
+import { createApiDocsHandler, createApiDocsPage } from '../../src/api-docs/api-docs.ts';
 import { parseConfiguration } from '../support/parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
+import { createSignInPage } from '../../src/sign-in-page/sign-in-page.ts';
 import { createStartPage } from '../../src/start-page/start-page.ts';
 import { startHttpServer } from '../../src/start.ts';
 import { chromiumPath, stepTimeout } from '../support/chromium.ts';
@@ -21,7 +22,7 @@ export interface OpenedPage {
 
 export interface StartPage {
   /** Opens the page in a new browser session. */
-  open(options?: BrowserContextOptions & { readonly hash?: string }): Promise<OpenedPage>;
+  open(options?: BrowserContextOptions & { readonly path?: string; readonly hash?: string }): Promise<OpenedPage>;
   readonly origin: string;
 }
 
@@ -36,7 +37,11 @@ export function useStartPage(connectionString: () => string, sections: object): 
     const gateway = await createGateway(await gatewayOptions(configuration, connectionString(), {}));
     const { port } = await startHttpServer(lifecycle, configuration, gateway, {
       handlers: [createApiDocsHandler(configuration, connectionString())],
-      pages: [createStartPage(configuration, 'postgres://localhost/shop')],
+      pages: [
+        createStartPage(configuration, 'postgres://localhost/shop'),
+        createApiDocsPage(configuration, 'postgres://localhost/shop'),
+        createSignInPage(configuration),
+      ],
       certificates: null,
     });
     origin = `http://127.0.0.1:${port}`;
@@ -51,7 +56,7 @@ export function useStartPage(connectionString: () => string, sections: object): 
     get origin() {
       return origin;
     },
-    open: async ({ hash = '', ...options } = {}) => {
+    open: async ({ path = '/', hash = '', ...options } = {}) => {
       const context = await browser.newContext(options);
       onTestFinished(() => context.close());
       await context.addInitScript(`
@@ -65,7 +70,7 @@ export function useStartPage(connectionString: () => string, sections: object): 
         if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
           errors.push(message.text());
       });
-      await page.goto(`${origin}/${hash}`);
+      await page.goto(`${origin}${path}${hash}`);
       await page.locator('main').waitFor();
       return { page, errors };
     },
@@ -88,7 +93,7 @@ export async function sendForm(endpoint: Locator): Promise<readonly [string, str
   await endpoint
     .locator('.response')
     .evaluateAll((responses) => responses.forEach((response) => response.classList.add('earlier')));
-  await endpoint.getByRole('button', { name: 'Send' }).click();
+  await endpoint.getByRole('button', { name: 'Send', exact: true }).click();
   const response = endpoint.locator('.response:not(.earlier)');
   const status = response.locator('.outcome .status');
   await status.waitFor();

@@ -129,7 +129,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     const { page, errors } = await startPage.open();
     const greet = await openEndpoint(page, 'greetName');
     expect(await greet.locator('.about').innerText()).toBe(
-      'Says hello.\nIn any mood.\n\nSQL\npublic.greet(_name text, _mood public.mood, _days integer[])\nReturns\nany JSON\nTags\nfunction, stable',
+      'Says hello.\nIn any mood.\n\nSQL\npublic.greet(_name text, _mood public.mood, _days integer[])\nTags\nfunction, stable',
     );
     await greet.getByLabel('name').fill('A/da');
     await greet.getByLabel('mood').selectOption('so so');
@@ -184,11 +184,11 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await greet.getByLabel('days').fill('soon');
     expect((await sendForm(greet))[1]).toContain('"parameters": [\n    "days"\n  ]');
     await page.context().setOffline(true);
-    await greet.getByRole('button', { name: 'Send' }).click();
+    await greet.getByRole('button', { name: 'Send', exact: true }).click();
     await greet.getByText('No response').waitFor();
     await page.context().setOffline(false);
     await greet.getByLabel('name').fill('..');
-    await greet.getByRole('button', { name: 'Send' }).click();
+    await greet.getByRole('button', { name: 'Send', exact: true }).click();
     expect(
       await greet
         .getByLabel('name')
@@ -202,7 +202,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     const { page } = await startPage.open();
     const counting = await openEndpoint(page, 'countUp');
     await counting.getByLabel('to').fill('3000000');
-    const send = counting.getByRole('button', { name: 'Send' });
+    const send = counting.getByRole('button', { name: 'Send', exact: true });
     await send.click();
     await counting.getByText('Only the begin of 22.9 MB is shown.').waitFor();
     expect((await counting.locator('.body').innerText()).length).toBeLessThan(70_000);
@@ -216,7 +216,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
   test('shows rows as a table, sorts them, shows one in detail, and saves them as CSV', async () => {
     const { page, errors } = await startPage.open({ permissions: ['clipboard-read', 'clipboard-write'] });
     const films = await openEndpoint(page, 'films');
-    await films.getByRole('button', { name: 'Send' }).click();
+    await films.getByRole('button', { name: 'Send', exact: true }).click();
     const rows = films.locator('tbody tr');
     await expect
       .poll(() => rows.allInnerTexts())
@@ -255,7 +255,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
   test('shows an image, and saves other bytes', async () => {
     const { page, errors } = await startPage.open();
     const picture = await openEndpoint(page, 'picture');
-    await picture.getByRole('button', { name: 'Send' }).click();
+    await picture.getByRole('button', { name: 'Send', exact: true }).click();
     const image = picture.getByAltText('The image of the response');
     await expect
       .poll(() => image.evaluate((node) => (node as unknown as { naturalWidth: number }).naturalWidth))
@@ -310,7 +310,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await page.getByText('Signed in (cookie)').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     const leave = endpointOf(page, 'staffLeave');
-    await leave.getByRole('button', { name: 'Send' }).click();
+    await leave.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     expect(errors).toEqual([]);
   });
@@ -329,7 +329,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     const request = page.waitForRequest('**/api/staff/note');
     expect(await sendForm(note)).toEqual(['200 OK', `noted it's`]);
     expect((await request).headers()['authorization']).toBe(`Bearer ${token}`);
-    await note.getByRole('button', { name: 'Copy as curl' }).click();
+    await note.getByRole('button', { name: 'Copy code' }).click();
     await note.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
       [
@@ -352,7 +352,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await again.getByLabel('text').fill('this');
     expect((await sendForm(again))[1]).toBe('noted this');
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await again.getByRole('button', { name: 'Send' }).click();
+    await again.getByRole('button', { name: 'Send', exact: true }).click();
     await again.getByText('401 Unauthorized').waitFor();
     expect(errors).toEqual([]);
   });
@@ -419,9 +419,9 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     expect(await page.getByLabel('Filter endpoints').inputValue()).toBe('greet');
     // The page filters at the next frame.
     await expect.poll(() => page.locator('.endpoint:visible').count()).toBe(1);
-    await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByLabel('name').waitFor();
+    expect(await page.locator(':focus .path').innerText()).toBe('/api/greet/{name}');
     await page.keyboard.press('Tab');
     await page.keyboard.type('Ada/');
     await page.keyboard.press('Control+Enter');
@@ -434,7 +434,11 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await page.keyboard.press('/');
     await page.keyboard.press('Escape');
     await expect.poll(() => page.locator('.endpoint:visible').count()).toBe(13);
-    await page.keyboard.press('Tab');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Shift+Tab');
+    while ((await page.locator(':focus').innerText()) !== 'Skip to the endpoints')
+      await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
     expect(await page.locator(':focus .path').innerText()).toBe('/api/films');

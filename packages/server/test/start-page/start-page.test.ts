@@ -8,7 +8,7 @@ import { parseConfiguration } from '../support/parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { createApp } from '../../src/http/app.ts';
 import { listen } from '../../src/http/http-server.ts';
-import { scriptModules } from '../../src/start-page/page-html.ts';
+import { scriptModules } from '../../src/pages/page-assets.ts';
 import { createStartPage } from '../../src/start-page/start-page.ts';
 import { folderWith } from '../support/folder.ts';
 import { get, send, writeFiles } from '../support/static-site.ts';
@@ -90,7 +90,7 @@ describe('the page', () => {
       },
     ]);
     expect(body).toContain('<title>shop</title>');
-    expect(body.match(/<script[^>]*>/g)).toEqual(['<script type="module" src="/_pgway/start-page.js">']);
+    expect(body.match(/<script[^>]*>/g)).toEqual(['<script type="module" src="/_pgway/page.js">']);
     const targets = [...body.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, target]) => target!);
     expect(targets.filter((target) => !target.startsWith('/_pgway/') && !target.startsWith('data:'))).toEqual([]);
   });
@@ -117,9 +117,9 @@ describe('the page', () => {
 
   test('has a style, and no other files', async () => {
     const { port } = await serve();
-    const style = await get(port, '/_pgway/start-page.css');
+    const style = await get(port, '/_pgway/page.css');
     expect([style.status, style.headers['content-type']]).toEqual([200, 'text/css; charset=utf-8']);
-    const others = ['', 'page-data.ts', 'tsconfig.json', '../package.json', '%2e%2e/package.json', 'start-page.js.map'];
+    const others = ['', 'page-data.ts', 'tsconfig.json', '../package.json', '%2e%2e/package.json', 'page.js.map'];
     for (const name of others) expect((await get(port, `/_pgway/${name}`)).status).toBe(404);
     expect((await send(port, 'HEAD / HTTP/1.1')).body).toBe('');
     expect((await send(port, 'POST / HTTP/1.1', { 'content-length': '0' })).status).toBe(404);
@@ -144,7 +144,7 @@ describe('the data', () => {
         { label: 'Health', path: '/up' },
         { label: 'Metrics', path: '/metrics' },
       ],
-      authentication: { cookie: true, bearer: false, antiforgeryPath: null },
+      authentication: { cookie: true, bearer: false, antiforgeryPath: null, signInUrl: null, signOutPath: null },
     });
     const byPath = new Map(operations.map((operation) => [operation.path, operation]));
     expect(byPath.get('/api/save')!.workbookType).toBe(
@@ -159,6 +159,7 @@ describe('the data', () => {
       path: '/api/greet/{name}',
       schema: 'public',
       group: 'Functions',
+      isTable: false,
       tags: ['function', 'stable'],
       signatures: ['public.greet(_name text, _mood public.mood, _days integer[])'],
       summary: 'Says "hello" & <b>more</b>.',
@@ -198,20 +199,32 @@ describe('the data', () => {
         },
       ],
       body: null,
-      returns: 'string',
+      listing: null,
+      responses: [
+        {
+          status: '200',
+          description: 'text',
+          problem: false,
+          headers: [],
+          content: [{ mediaType: 'text/plain', type: 'string' }],
+        },
+        { status: '4XX', description: 'The request failed', problem: true, headers: [], content: [] },
+        { status: 'default', description: 'The request failed', problem: true, headers: [], content: [] },
+      ],
+      client: { name: 'greetName', module: './api.ts', takesRequest: true, hasResult: true },
       eventsPath: null,
       changesPath: null,
     });
-    const { parameters, body, eventsPath, returns } = byPath.get('/api/save')!;
+    const { parameters, body, eventsPath, responses } = byPath.get('/api/save')!;
     expect(parameters.map(({ name, in: place, type, required }) => [name, place, type, required])).toEqual([
       ['id', 'body', 'bigint', true],
       ['at', 'body', 'public.place', true],
       ['note', 'body', 'json', false],
     ]);
-    expect({ body, eventsPath, returns }).toEqual({
+    expect({ body, eventsPath, content: responses[0]!.content[0] }).toEqual({
       body: { kind: 'object', mediaType: 'application/json', required: true, accept: '' },
       eventsPath: '/api/save/info',
-      returns: 'array of {\n  id: integer or null\n}',
+      content: { mediaType: 'application/json', type: 'array of {\n  id: integer or null\n}' },
     });
     expect(byPath.get('/api/store')!.body).toEqual({
       kind: 'files',
@@ -263,7 +276,7 @@ describe('who gets it', () => {
     ['every client when it is enabled', { startPage: { enabled: true } }, { forwarded: 'for=192.0.2.1' }, 200],
   ])('%s', async (_, configuration, headers, status) => {
     const { port } = await serve({ configuration });
-    for (const path of ['/', '/_pgway/endpoints.json', '/_pgway/start-page.css']) {
+    for (const path of ['/', '/_pgway/endpoints.json', '/_pgway/page.css']) {
       expect((await get(port, path, headers)).status).toBe(status);
     }
   });

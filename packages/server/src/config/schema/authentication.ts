@@ -10,8 +10,10 @@ import {
   jwksOptions,
   jwtOptions,
   loginRateLimitOptions,
+  matching,
   nullable,
   option,
+  recordOf,
   sessionOptions,
 } from '@pgway/core/internal';
 import { externalSignInOptions } from '@pgway/external-sign-in/internal';
@@ -97,6 +99,11 @@ const externalSignIn = section(
     }),
     providers: changed(externalSignInOptions.options.providers, { default: {} }),
     loginCommand: optionalText(externalSignInOptions.options.loginCommand.description),
+    links: option(
+      recordOf(matching(/^(?:\/(?![/\\])|https?:\/\/)[^\s\\]*$/, 'a path of this server such as /register, or a URL')),
+      {},
+      'Links below the form of the sign-in page, by their text: `{ "Forgot your password?": "/forgot" }`.',
+    ),
   },
 );
 

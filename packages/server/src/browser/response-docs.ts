@@ -1,0 +1,85 @@
+/** The responses that an endpoint can have: bodies, headers and errors. */
+import { element } from './dom.ts';
+import { accessText } from './endpoint-about.ts';
+import type { PageOperation, PageResponse } from './page-data.ts';
+import { visibleText } from './visible-text.ts';
+
+/** @param problem the members of a problem */
+export function responseDocs(operation: PageOperation, problem: string): HTMLElement {
+  const { responses } = operation;
+  const errors = [...accessErrors(operation), ...responses.filter((response) => response.problem)];
+  const successes = responses.filter((response) => !response.problem);
+  return element(
+    'section',
+    { class: 'response-docs', 'aria-label': 'Responses' },
+    element('h4', {}, 'Responses'),
+    ...successes.map(successView),
+    errors.length === 0 ? null : errorsView(errors, problem),
+  );
+}
+
+type ErrorResponse = Pick<PageResponse, 'status' | 'description'>;
+
+/** The document has one response for all errors of the caller. */
+function accessErrors({ access }: PageOperation): readonly ErrorResponse[] {
+  const text = accessText(access);
+  if (text === '') return [];
+  return [
+    { status: '401', description: 'The request has no valid credentials' },
+    ...(access.roles.length > 0 ? [{ status: '403', description: `The endpoint ${text}` }] : []),
+  ];
+}
+
+function successView({ status, description, content, headers }: PageResponse): HTMLElement {
+  const [first, ...others] = content;
+  // Other formats have the same rows.
+  const also = others.map(({ mediaType }) => visibleText(mediaType)).join(', ');
+  const body =
+    first === undefined
+      ? []
+      : [
+          element('p', { class: 'note' }, visibleText(first.mediaType)),
+          typeView('Type of the body', first.type),
+          also === '' ? null : element('p', { class: 'note also' }, `Also as ${also}.`),
+        ];
+  const headerList = headers.flatMap(({ name, description: text }) => [
+    element('dt', {}, visibleText(name)),
+    element('dd', {}, visibleText(text)),
+  ]);
+  return element(
+    'details',
+    { class: 'response-doc', open: content.length > 0 },
+    element('summary', {}, statusView(status, 'good'), ' ', visibleText(description)),
+    ...body,
+    headerList.length === 0 ? null : element('dl', { class: 'facts' }, ...headerList),
+  );
+}
+
+function errorsView(errors: readonly ErrorResponse[], problem: string): HTMLElement {
+  const byStatus = new Map(errors.map((error) => [error.status, error]));
+  const statuses = [...byStatus.values()].flatMap(({ status, description }) => [
+    element('dt', {}, statusView(status, 'bad')),
+    element('dd', {}, visibleText(description)),
+  ]);
+  return element(
+    'details',
+    { class: 'response-doc' },
+    element('summary', {}, statusView('Errors', 'bad'), ' ', [...byStatus.keys()].map(statusText).join(', ')),
+    element('dl', { class: 'facts errors' }, ...statuses),
+    element('p', { class: 'note' }, 'application/problem+json'),
+    typeView('Type of a problem', problem),
+  );
+}
+
+function statusView(status: string, kind: 'good' | 'bad'): HTMLElement {
+  return element('strong', { class: `status ${kind}` }, visibleText(statusText(status)));
+}
+
+function statusText(status: string): string {
+  return status === 'default' ? 'others' : status;
+}
+
+function typeView(label: string, type: string): HTMLElement {
+  const attributes = { class: 'type-text', tabindex: 0, role: 'region', 'aria-label': label };
+  return element('pre', attributes, visibleText(type));
+}
