@@ -5,7 +5,7 @@ import { visibleText } from './visible-text.ts';
 
 export class CodeView {
   readonly view: HTMLElement;
-  readonly #code = element('pre', { class: 'code', tabindex: 0, role: 'region', 'aria-label': 'Code of the request' });
+  readonly #code = element('pre', { class: 'code', tabindex: 0, role: 'group', 'aria-label': 'Code of the request' });
   readonly #notice = element('span', { class: 'note', role: 'status' });
   readonly #buttons: readonly HTMLButtonElement[];
   readonly #read: () => SampledForm;
@@ -23,8 +23,8 @@ export class CodeView {
     const choices = element('div', { class: 'choices', role: 'group', 'aria-label': 'Language' }, ...this.#buttons);
     const copy = button('Copy code', 'choice', () => void this.#copy());
     this.view = element(
-      'section',
-      { class: 'code-view', 'aria-label': 'Code' },
+      'div',
+      { class: 'code-view' },
       element('div', { class: 'code-bar' }, choices, this.#notice, copy),
       this.#code,
     );

@@ -70,7 +70,13 @@ export class EventPanel {
     this.#toggle = button(`Start ${kind.name}`, 'secondary', () => this.#startOrStop());
     this.#status.textContent = kind.hint;
     this.#list.hidden = true;
-    this.view = element('section', { class: 'stream', 'aria-label': label }, this.#toggle, this.#status, this.#list);
+    this.view = element(
+      'div',
+      { class: 'stream', role: 'group', 'aria-label': label },
+      this.#toggle,
+      this.#status,
+      this.#list,
+    );
   }
 
   /** Returns the header that sends the events of a call to this stream only. */

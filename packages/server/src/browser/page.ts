@@ -120,7 +120,10 @@ class Search {
   onEnter(open: (id: string) => void): void {
     this.#filter.addEventListener('keydown', (event) => {
       const [first] = this.#shown;
-      if (event.key === 'Enter' && first !== undefined) open(first);
+      if (event.key !== 'Enter' || first === undefined) return;
+      // The key would close the endpoint that has the focus then.
+      event.preventDefault();
+      open(first);
     });
   }
 

@@ -10,8 +10,8 @@ export function responseDocs(operation: PageOperation, problem: string): HTMLEle
   const errors = [...accessErrors(operation), ...responses.filter((response) => response.problem)];
   const successes = responses.filter((response) => !response.problem);
   return element(
-    'section',
-    { class: 'response-docs', 'aria-label': 'Responses' },
+    'div',
+    { class: 'response-docs', role: 'group', 'aria-label': 'Responses' },
     element('h4', {}, 'Responses'),
     ...successes.map(successView),
     errors.length === 0 ? null : errorsView(errors, problem),
@@ -80,6 +80,6 @@ function statusText(status: string): string {
 }
 
 function typeView(label: string, type: string): HTMLElement {
-  const attributes = { class: 'type-text', tabindex: 0, role: 'region', 'aria-label': label };
+  const attributes = { class: 'type-text', tabindex: 0, role: 'group', 'aria-label': label };
   return element('pre', attributes, visibleText(type));
 }

@@ -69,7 +69,7 @@ function bodyView(response: ReceivedResponse, objectUrls: string[]): readonly HT
 function textView(response: ReceivedResponse, type: string, objectUrls: string[]): readonly HTMLElement[] {
   const { bytes, totalBytes } = response;
   const text = new TextDecoder().decode(bytes.subarray(0, shownLength * 4));
-  const body = element('pre', { class: 'body', tabindex: 0, role: 'region', 'aria-label': 'Response body' });
+  const body = element('pre', { class: 'body', tabindex: 0, role: 'group', 'aria-label': 'Response body' });
   const isJson = /[/+](?:json|x-ndjson)$/.test(type);
   const shown = isJson ? appendJson(body, text) : appendText(body, text);
   if (isJson && bytes.length === totalBytes) {

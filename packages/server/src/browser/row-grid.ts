@@ -15,7 +15,7 @@ export class RowGrid {
   readonly #columns: readonly string[];
   readonly #headings: readonly HTMLTableCellElement[];
   readonly #body = element('tbody');
-  readonly #detail = element('div', { class: 'row-detail', role: 'region', 'aria-label': 'Row' });
+  readonly #detail = element('div', { class: 'row-detail', role: 'group', 'aria-label': 'Row' });
   readonly #notice = element('p', { class: 'note', role: 'status' });
   #rows: readonly Row[];
   #sorted: { readonly column: number; readonly descending: boolean } | null = null;
@@ -38,7 +38,7 @@ export class RowGrid {
       saveCsv(csvOf({ columns, rows })),
       this.#notice,
     );
-    const scroller = element('div', { class: 'grid', tabindex: 0, role: 'region', 'aria-label': 'Rows' }, table);
+    const scroller = element('div', { class: 'grid', tabindex: 0, role: 'group', 'aria-label': 'Rows' }, table);
     this.view = element('div', {}, scroller, this.#detail, tools);
     this.#body.addEventListener('click', ({ target }) => this.#open((target as HTMLElement).closest('tr')));
     this.#body.addEventListener('keydown', (event) => {

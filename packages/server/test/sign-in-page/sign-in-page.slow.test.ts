@@ -224,6 +224,6 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped where there i
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
       expect(errors).toEqual([]);
     }
-    expect(colors).toEqual(['rgb(247, 248, 249)', 'rgb(20, 23, 26)']);
+    expect(colors).toEqual(['rgb(246, 248, 249)', 'rgb(17, 20, 23)']);
   });
 });

@@ -1,6 +1,6 @@
 /** The start page and the API docs page of a gateway, in Chromium. */
 import { build } from '@pgway/testing';
-import { createGateway } from '@pgway/core';
+import { createGateway, type Gateway } from '@pgway/core';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { createApiDocsHandler, createApiDocsPage } from '../../src/api-docs/api-docs.ts';
@@ -30,11 +30,12 @@ export interface StartPage {
 export function useStartPage(connectionString: () => string, sections: object): StartPage {
   const lifecycle = new Lifecycle();
   let origin = '';
-  let browser: Browser;
+  let browser: Browser | undefined;
+  let gateway: Gateway | undefined;
   beforeAll(async () => {
     await build();
     const configuration = parseConfiguration({ port: 0, connectionString: connectionString(), ...sections });
-    const gateway = await createGateway(await gatewayOptions(configuration, connectionString(), {}));
+    gateway = await createGateway(await gatewayOptions(configuration, connectionString(), {}));
     const { port } = await startHttpServer(lifecycle, configuration, gateway, {
       handlers: [createApiDocsHandler(configuration, connectionString())],
       pages: [
@@ -50,6 +51,7 @@ export function useStartPage(connectionString: () => string, sections: object): 
   afterAll(async () => {
     await browser?.close();
     await lifecycle.stop();
+    await gateway?.close();
   });
 
   return {
@@ -57,7 +59,7 @@ export function useStartPage(connectionString: () => string, sections: object): 
       return origin;
     },
     open: async ({ path = '/', hash = '', ...options } = {}) => {
-      const context = await browser.newContext(options);
+      const context = await browser!.newContext(options);
       onTestFinished(() => context.close());
       await context.addInitScript(`
         addEventListener('securitypolicyviolation', ({ violatedDirective }) => console.error('violates ' + violatedDirective));`);

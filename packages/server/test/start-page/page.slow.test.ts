@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
         ['POST', '/api/staff/note', 'text', 'clerk, manager'],
       ].map((parts) => parts.join('\n')),
     );
-    const links = await page.getByRole('navigation').getByRole('link').all();
+    const links = await page.getByRole('navigation', { name: 'Documents' }).getByRole('link').all();
     expect(await Promise.all(links.map((link) => link.innerText()))).toEqual([
       'API docs',
       'OpenAPI',
@@ -227,11 +227,11 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
       ]);
     await films.getByRole('button', { name: 'id', exact: true }).click();
     expect(await rows.locator('td:first-child').allInnerTexts()).toEqual(['2', '10', '9007199254740993']);
-    await films.getByRole('button', { name: 'rated' }).click();
-    await films.getByRole('button', { name: 'rated' }).click();
+    await films.getByRole('button', { name: 'rated', exact: true }).click();
+    await films.getByRole('button', { name: 'rated', exact: true }).click();
     expect(await rows.locator('td:last-child').allInnerTexts()).toEqual(['9', '8.30', 'null']);
     await rows.nth(1).press('Enter');
-    expect(await films.getByRole('region', { name: 'Row', exact: true }).locator('dd').allInnerTexts()).toEqual([
+    expect(await films.getByRole('group', { name: 'Row', exact: true }).locator('dd').allInnerTexts()).toEqual([
       '9007199254740993',
       'Metropolis',
       '["a", "b"]',
