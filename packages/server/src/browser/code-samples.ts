@@ -1,6 +1,6 @@
 /** A request as code: for a shell, for `fetch` and for the generated client. */
 import { curlCommand } from './curl.ts';
-import type { PageOperation } from './page-data.ts';
+import type { PageOperation, PageParameter } from './page-data.ts';
 import { jsonValue, type PageRequest, type ParameterTexts } from './request.ts';
 
 /** A form whose request is shown. */
@@ -102,22 +102,27 @@ function clientCode({ operation, request, texts }: SampledForm): string | null {
 }
 
 /** Returns an object with the parameters: those of path and query string, and the members of the body. */
-function requestArgument(operation: PageOperation, { body: text }: PageRequest, texts: ParameterTexts): string | null {
+function requestArgument(operation: PageOperation, { body: text }: PageRequest, texts: ParameterTexts): string {
   const { parameters, body } = operation;
   const places = body?.kind === 'text' ? ['path', 'query', 'body'] : ['path', 'query'];
-  const members = parameters.flatMap((parameter) => {
-    const values = places.includes(parameter.in) ? (texts.get(parameter) ?? null) : null;
-    return values === null
-      ? []
-      : [`${memberName(parameter.name)}: ${escapeLines(jsonValue(parameter.schema, values))}`];
-  });
-  const content = body?.kind === 'object' && text !== null && isJsonObject(text) ? escapeLines(text.trim()) : null;
-  if (members.length === 0) return content === null || content === '{}' ? (content ?? '{}') : content;
-  const spread = content === null || content === '{}' ? [] : [`...${indent(content)}`];
-  const all = [...members, ...spread];
-  return all.join(', ').length < 60 && !all.join('').includes('\n')
-    ? `{ ${all.join(', ')} }`
-    : `{\n${all.map((member) => `  ${member},\n`).join('')}}`;
+  const members = parameters
+    .filter((parameter) => places.includes(parameter.in))
+    .flatMap((parameter) => memberText(parameter, texts.get(parameter) ?? null));
+  const content = body?.kind === 'object' && isJsonObject(text ?? '') ? escapeLines(text!.trim()) : '{}';
+  if (members.length === 0) return content;
+  return objectText(content === '{}' ? members : [...members, `...${indent(content)}`]);
+}
+
+function memberText({ name, schema }: PageParameter, values: readonly string[] | null): readonly string[] {
+  return values === null ? [] : [`${memberName(name)}: ${escapeLines(jsonValue(schema, values))}`];
+}
+
+/** Returns an object in one line if it is short. */
+function objectText(members: readonly string[]): string {
+  const line = members.join(', ');
+  return line.length < 60 && !line.includes('\n')
+    ? `{ ${line} }`
+    : `{\n${members.map((member) => `  ${member},\n`).join('')}}`;
 }
 
 function memberName(name: string): string {

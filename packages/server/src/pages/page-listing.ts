@@ -10,7 +10,10 @@ const operators = {
   none: ['eq', 'neq'],
 } as const;
 
-export function pageListing(endpoint: Endpoint, related: readonly RelatedTable[]): PageListing | null {
+export function pageListing(
+  endpoint: Endpoint,
+  relatedTables: (endpoint: Endpoint) => readonly RelatedTable[],
+): PageListing | null {
   const { table, parameters } = endpoint;
   const listing = table?.listing ?? null;
   if (table === null || listing === null) return null;
@@ -20,7 +23,7 @@ export function pageListing(endpoint: Endpoint, related: readonly RelatedTable[]
   });
   return {
     conditions: conditions.map(({ key, name, type }) => {
-      const { comparison = 'none' } = table.columns.find((column) => column.name === name)!;
+      const { comparison } = table.columns.find((column) => column.name === name)!;
       const states = type.json === 'boolean' ? ['is.true', 'is.false', 'is.unknown'] : [];
       return {
         name: key,
@@ -29,7 +32,7 @@ export function pageListing(endpoint: Endpoint, related: readonly RelatedTable[]
       };
     }),
     columns: endpoint.result.kind === 'objects' ? endpoint.result.columns.map(({ key }) => key) : [],
-    related,
+    related: relatedTables(endpoint),
     select: keyOf(listing.select),
     order: keyOf(listing.order),
     page: [listing.limit, listing.offset, listing.after].map(keyOf),

@@ -35,7 +35,7 @@ export function pageOperation(operation: OpenApiOperation, context: OperationCon
     },
     loginOrLogout: first.loginOrLogout?.kind ?? null,
     ...requestParts(operation),
-    listing: pageListing(first, first.table?.listing == null ? [] : context.relatedTables(first)),
+    listing: pageListing(first, context.relatedTables),
     takesQuery: endpoints.every(takesQuery),
     responses: pageResponses(object, context.shared),
     client: context.clientCall(first),
