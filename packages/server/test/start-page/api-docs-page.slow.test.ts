@@ -161,7 +161,9 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await film.getByRole('button', { name: 'Start changes' }).click();
     await expect
       .poll(() => film.locator('.stream .note').innerText())
-      .toBe('The stream was refused: 400 Bad Request. invalid input syntax for type integer: "soon".');
+      .toBe(
+        'The stream was refused: 400 Bad Request. invalid input syntax for type integer: "soon". The parameter "length" takes integer.',
+      );
     expect(errors).toEqual([]);
   });
 

@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
       `[...new Set([...document.querySelectorAll('*')].map(({ localName }) => localName))].toSorted().join(' ')`,
     );
     expect(names).toBe(
-      'a aside body button code datalist dd details dialog div dl dt fieldset form h1 h2 h3 h4 head header html input kbd label legend li link main meta nav ol option p path pre progress script section select span strong summary svg textarea title ul wbr',
+      'a aside body button code dd details dialog div dl dt fieldset form h1 h2 h3 h4 head header html input kbd label legend li link main meta nav ol option p path pre progress script section select span strong summary svg textarea title ul wbr',
     );
     expect(await page.evaluate(`document.scripts.length`)).toBe(1);
     expect(await page.evaluate(`document.querySelectorAll('[style], [onerror], [onclick]').length`)).toBe(0);
