@@ -15,6 +15,9 @@ export function readValueQuery(text: string): { readonly name: string; readonly 
 const token =
   /[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(?<tag>[A-Za-z_]\w*)?\$[^]*?\$\k<tag>\$|--.*|\/\*[^]*?\*\/|::|:=|:(?<named>[A-Za-z_]\w*)|\{(?<braced>\$?\w+)\}|(?<numbered>\$\d+)|[()[\];]|['"]/g;
 
+/** Characters. A comment can have a megabyte, and marks that nothing closes are searched for once each. */
+const maxLength = 10_000;
+
 interface Mistake {
   /** In UTF-16 code units of the query. */
   readonly at: number;
@@ -51,6 +54,8 @@ interface QueryInput {
 
 /** Returns the parameters that a query reads, in their order, or why it cannot be a part of a statement. */
 export function findQueryInputs(text: string): readonly QueryInput[] | Mistake {
+  if (text.length > maxLength)
+    return { at: 0, message: `the query has ${text.length} characters; at most ${maxLength}: call a function` };
   const inputs: QueryInput[] = [];
   let depth = 0;
   for (const match of text.matchAll(token)) {

@@ -209,8 +209,9 @@ function readClauses(parameter: ParameterDirective, text: string): boolean {
     parameter.claim = claim[1]!;
     return true;
   }
-  const clauses = /^(?<before>.*?)(?:(?:^|\s+)default(?<word>\s+.*)?|\s*=(?<sign>.*))?$/is.exec(text)!;
-  const { before = '', word, sign } = clauses.groups!;
+  // One character of space: a search for several would take a time that grows with the square of their number.
+  const found = /(?:^|\s)default(?=\s|$)|=/i.exec(text);
+  const before = found === null ? text : text.slice(0, found.index);
   const type = before
     .replace(/^type\s+/i, '')
     .replace(/^is\s+/i, '')
@@ -219,7 +220,7 @@ function readClauses(parameter: ParameterDirective, text: string): boolean {
     if (!typeName.test(type)) return false;
     parameter.type = type;
   }
-  if (before.length < text.length) parameter.default = readDefault((word ?? sign ?? '').trim());
+  if (found !== null) parameter.default = readDefault(text.slice(found.index + found[0].length).trim());
   return true;
 }
 

@@ -2,7 +2,7 @@ import { findQueryInputs, readValueQuery } from '../endpoints/value-query.ts';
 import { analyzeSql } from '../catalog/statement-effects.ts';
 import { faultAt, type FileFault } from './fault.ts';
 import { isAnnotation } from './directives.ts';
-import type { FileComment, Placeholder } from './scan.ts';
+import { type FileComment, maxFaults, type Placeholder } from './scan.ts';
 
 /** A query in a comment, whose value a parameter of the file gets. Its places are those of the file. */
 export interface FileQuery {
@@ -14,6 +14,9 @@ export interface FileQuery {
   readonly end: number;
   readonly placeholders: readonly Placeholder[];
 }
+
+/** A file with more of them has several for one parameter, which is refused. */
+const maxQueries = 1000;
 
 interface FileQueries {
   readonly queries: readonly FileQuery[];
@@ -32,6 +35,7 @@ export function readFileQueries(
   const queries: FileQuery[] = [];
   const faults: FileFault[] = [];
   for (const comment of comments) {
+    if (queries.length >= maxQueries || faults.length >= maxFaults) break;
     if (!isAnnotation(comment)) continue;
     const [, keyword, rest] = /^(?:@\s*)?(param(?:eter)?\s+)?([^]*)$/i.exec(comment.text)!;
     const query = readValueQuery(rest!);

@@ -7,7 +7,7 @@ import {
 } from './directives.ts';
 import { faultAt, type FileFault } from './fault.ts';
 import { type FileQuery, readFileQueries } from './file-queries.ts';
-import { type FileComment, type FileStatement, scanFile } from './scan.ts';
+import { type FileComment, type FileStatement, maxFaults, scanFile } from './scan.ts';
 import { isSurrounding, mainStart, refuseStatement } from './statement-rules.ts';
 
 /** A text of the file whose parameters are `$1`, `$2`, … */
@@ -44,7 +44,7 @@ export interface ParsedFile {
 }
 
 /** Whether the comments have an `HTTP` line, without which the file is not an endpoint. */
-const httpLine = /^\s*@?\s*http\b/im;
+const httpLine = /^@?[^\S\n]*http\b/im;
 
 /** Returns null for a file that is not an endpoint. */
 export function parseFile(text: string): ParsedFile | null {
@@ -62,16 +62,16 @@ export function parseFile(text: string): ParsedFile | null {
   const names = [...own, ...new Set(read.filter((name) => !own.includes(name) && !renames.has(name)))];
   const directives = readDirectives(comments, new Set(names));
   if (statements.length === 0 || !httpLine.test(directives.comment)) return null;
+  const tooMany = findExcess(text, statements, names);
   const faults = [
     ...scanned.faults.map(({ at, message }) => faultAt(text, at, 'sql-file', message)),
     ...directives.faults.map(({ line, message }) => ({ code: 'sql-file', line, message })),
-    ...statements.flatMap((statement) => {
-      const reason = refuseStatement(statement);
-      return reason === null ? [] : [faultAt(text, statement.start, 'sql-file', reason)];
-    }),
+    ...refuseStatements(text, statements),
     ...findParameterFaults(text, statements, own),
     ...values.faults,
-  ];
+    ...tooMany,
+  ].slice(0, maxFaults);
+  if (tooMany.length > 0) return { text, statements: [], queries: [], directives, parameters: [], faults };
   const parameters = names.map((name) => directives.parameters.get(name) ?? { name, line: 0 });
   const defined = [...directives.parameters.values()].filter(({ name }) => !names.includes(name));
   return {
@@ -86,6 +86,40 @@ export function parseFile(text: string): ParsedFile | null {
     parameters: [...parameters, ...defined],
     faults,
   };
+}
+
+const maxStatements = 1000;
+const maxParameters = 1000;
+
+/** Returns the fault of a file with more statements or parameters than an endpoint can have. */
+function findExcess(
+  text: string,
+  statements: readonly FileStatement[],
+  names: readonly string[],
+): readonly FileFault[] {
+  const excess = (number: number, what: string, limit: number, advice: string): readonly FileFault[] =>
+    number <= limit
+      ? []
+      : [
+          faultAt(
+            text,
+            statements[0]!.start,
+            'sql-file',
+            `the file has ${number} ${what}; at most ${limit}: ${advice}`,
+          ),
+        ];
+  return [
+    ...excess(statements.length, 'statements', maxStatements, 'write a function or several files'),
+    ...excess(names.length, 'parameters', maxParameters, 'pass an array or JSON'),
+  ];
+}
+
+function refuseStatements(text: string, statements: readonly FileStatement[]): readonly FileFault[] {
+  const refused = statements.flatMap((statement) => {
+    const reason = refuseStatement(statement);
+    return reason === null ? [] : [{ at: statement.start, reason }];
+  });
+  return refused.slice(0, maxFaults).map(({ at, reason }) => faultAt(text, at, 'sql-file', reason));
 }
 
 /** Returns the statement's name of each parameter that a comment gives a name: `param $1 is id`. */

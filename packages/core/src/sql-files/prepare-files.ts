@@ -152,7 +152,7 @@ function toPreparedFile(
   const own = inputs.flatMap((input) => ('message' in input ? [input] : []));
   const result = faults.length > 0 ? { result: nothing, faults: [] } : resolveResult(file.name, parsed, rows);
   const all = [...faults, ...own, ...result.faults];
-  const reads = onlyReads(parsed) && !usesName(parsed, effects.mayWrite);
+  const reads = faults.length === 0 && onlyReads(parsed) && !usesName(parsed, effects.mayWrite);
   return {
     file,
     rows,
@@ -201,7 +201,7 @@ function usesName({ statements, queries }: ParsedFile, test: (name: string) => b
 
 function defaultMethod({ statements }: ParsedFile, reads: boolean): DefaultRoute['method'] {
   if (reads) return 'GET';
-  return statements.length > 1 ? 'POST' : (methodByWord[mainWord(statements[0]!.source)] ?? 'POST');
+  return statements.length !== 1 ? 'POST' : (methodByWord.get(mainWord(statements[0]!.source)) ?? 'POST');
 }
 
 /** A place where a parameter is used, and its type there. */

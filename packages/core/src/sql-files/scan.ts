@@ -47,6 +47,9 @@ export interface ScannedFile {
   readonly faults: readonly ScanFault[];
 }
 
+/** More mistakes of one file are not reported. */
+export const maxFaults = 20;
+
 const nameStart = /[A-Za-z_\u0080-\uffff]/;
 const word = /[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*/y;
 const namedParameter = /:([A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)/y;
@@ -225,15 +228,17 @@ class Scanner {
   /** Block comments may be nested. */
   #readBlockComment(): void {
     let end = this.#position + 2;
+    // Each mark is searched once: a search per level would take a time that grows with the square of their number.
+    let [close, open] = [-1, -1];
     for (let depth = 1; depth > 0;) {
-      const close = this.#text.indexOf('*/', end);
-      if (close === -1) {
+      if (close < end) close = this.#find('*/', end);
+      if (open < end) open = this.#find('/*', end);
+      if (close === this.#text.length) {
         this.#fault('the comment that begins here has no closing */');
         end = this.#text.length;
         break;
       }
-      const open = this.#text.indexOf('/*', end);
-      const isNested = open !== -1 && open < close;
+      const isNested = open < close;
       depth += isNested ? 1 : -1;
       end = (isNested ? open : close) + 2;
     }
@@ -277,7 +282,13 @@ class Scanner {
   }
 
   #fault(message: string): void {
-    this.#faults.push({ at: this.#position, message });
+    if (this.#faults.length < maxFaults) this.#faults.push({ at: this.#position, message });
+  }
+
+  /** Returns the place of the text, or the end of the file. */
+  #find(text: string, from: number): number {
+    const found = this.#text.indexOf(text, from);
+    return found === -1 ? this.#text.length : found;
   }
 
   #match(pattern: RegExp): string | null {

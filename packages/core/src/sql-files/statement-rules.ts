@@ -76,8 +76,8 @@ export function isQuery(statement: FileStatement): boolean {
 }
 
 /** The methods of endpoints by the only statement of their file, as those of tables. */
-export const methodByWord: Readonly<Record<string, 'PUT' | 'POST' | 'DELETE'>> = {
-  insert: 'PUT',
-  update: 'POST',
-  delete: 'DELETE',
-};
+export const methodByWord: ReadonlyMap<string, 'PUT' | 'POST' | 'DELETE'> = new Map([
+  ['insert', 'PUT'],
+  ['update', 'POST'],
+  ['delete', 'DELETE'],
+]);

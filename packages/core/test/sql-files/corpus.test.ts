@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createFolder } from './folder.ts';
 
 /**
- * 300 files: fifty statements on six schemas. PostgreSQL is the oracle: each statement is prepared beside the gateway, as the schema is and
+ * 300 files: fifty statements on six schemas, with named and numbered parameters. PostgreSQL is the oracle: each statement is prepared beside the gateway, as the schema is and
  * after changes of it, and types or the place of the mistake have to be the same.
  */
 
@@ -130,11 +130,14 @@ interface Piece {
 
 const placeholder = /\{([a-z_]+)(?::([a-z]+))?\}/g;
 
-function toFile(template: string, name: string): CorpusFile {
+/** @param isNumbered whether parameters are `$1`, `$2`, … */
+function toFile(template: string, name: string, isNumbered: boolean): CorpusFile {
+  const keys = [...new Set([...template.matchAll(placeholder)].map(([, key]) => key!))];
+  const write = (key: string): string => (isNumbered ? `$${keys.indexOf(key) + 1}` : `:${key}`);
   const types = new Map(
     [...template.matchAll(placeholder)].flatMap(([, key, type]) => (type === undefined ? [] : [[key!, type]])),
   );
-  let text = `-- HTTP POST /${name}\n${[...types].map(([key, type]) => `-- param ${key} type ${type}\n`).join('')}`;
+  let text = `-- HTTP POST /${name}\n${[...types].map(([key, type]) => `-- param ${isNumbered ? write(key) : key} type ${type}\n`).join('')}`;
   const statements = template.split(' ;; ').map((statement) => {
     const uses = new Map<string, number>();
     const pieces: Piece[] = [];
@@ -151,7 +154,7 @@ function toFile(template: string, name: string): CorpusFile {
       if (!uses.has(key!)) uses.set(key!, text.length);
       const number = `$${[...uses.keys()].indexOf(key!) + 1}`;
       sql += type === undefined ? number : `(${number}::${type})`;
-      text += `:${key!}`;
+      text += write(key!);
       at = match.index + whole.length;
     }
     add(statement.slice(at));
@@ -162,7 +165,9 @@ function toFile(template: string, name: string): CorpusFile {
 }
 
 const files = shops.flatMap((names, shop) =>
-  templates.map((template, index) => toFile(template(names), `f${shop}_${index}`)),
+  templates.map((template, index) =>
+    toFile(template(names), `f${shop}_${index}`, shop % 2 === 1 && !template(names).includes(' ;; ')),
+  ),
 );
 
 type Outcome =
