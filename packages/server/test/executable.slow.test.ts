@@ -142,7 +142,7 @@ describe('whole responses are those of the package', () => {
     await expectSame(servers, '/');
     const page = await (await fetch(servers[0]!.url)).text();
     const files = [...page.matchAll(/(?:href|src)="(\/_pgway\/[^"]*)"/g)].map(([, path]) => path!);
-    expect(files).toEqual(expect.arrayContaining(['/_pgway/start-page.css', '/_pgway/start-page.js']));
+    expect(files).toEqual(expect.arrayContaining(['/_pgway/page.css', '/_pgway/page.js']));
     for (const file of files) {
       await expectSame(servers, file);
     }

@@ -109,7 +109,7 @@ test('without optional packages there is no launcher: one line says what to do, 
   const [, url] = await connected.until(/endpoints? at (http:\S+)/);
   expect(await (await fetch(`${url!}/api/answer`)).text()).toBe('42');
   const files = [...(await (await fetch(url!)).text()).matchAll(/href="(\/_pgway\/[^"]*)"/g)].map(([, path]) => path!);
-  expect(files).toContain('/_pgway/start-page.css');
+  expect(files).toContain('/_pgway/page.css');
   for (const path of files) expect([path, (await fetch(`${url!}${path}`)).status]).toEqual([path, 200]);
   connected.child.kill('SIGINT');
   expect(await connected.ended).toBe(0);

@@ -7,7 +7,7 @@ export const packageFolder: URL = new URL('./', pathToFileURL(process.execPath))
 /** The first argument of worker processes. */
 export const workerProgram: string = 'worker-process';
 
-/** @param path as published, such as `src/browser/start-page.css` */
+/** @param path as published, such as `src/browser/page.css` */
 export function readPackageFile(path: string): Buffer {
   return Buffer.from(getAsset(path));
 }
