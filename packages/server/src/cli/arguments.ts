@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../config/configuration-error.ts';
 import type { NamedFile } from '../config/configuration-files.ts';
 import type { Override } from '../config/layers.ts';
+import { switchIssues } from './init/choices.ts';
 
 /** A command that needs a configuration and a database. `serve` is the program without a command. */
 export type DatabaseCommand = 'serve' | 'generate' | 'validate' | 'endpoints' | 'test' | 'install';
@@ -49,7 +50,7 @@ const syntaxes: Readonly<Record<Command, Syntax>> = {
   generate: { flags: ['check', 'watch'], argument: 'file' },
   validate: { flags: [], argument: 'file' },
   config: { flags: ['all', 'json'], argument: 'file' },
-  init: { flags: ['force'], argument: 'file' },
+  init: { flags: ['all', 'force', 'yes'], argument: 'file' },
   endpoints: { flags: ['all', 'json'], argument: 'filter' },
   test: { flags: ['complete', 'coverage', 'junit', 'tap', 'yes'], argument: 'filter' },
   install: { flags: ['print', 'uninstall', 'yes'], argument: 'operands' },
@@ -171,14 +172,21 @@ function findIssues(command: Command, { words, flags, overrides }: Words): reado
     ...(names.some(isCommand) ? [] : flagIssues(command, flags)),
     ...wordIssues(names, command),
     ...(command === 'install' ? installIssues(names, flags) : []),
-    ...(command === 'init' ? initIssues(words, overrides) : []),
+    ...(command === 'init' ? initIssues(words, flags, overrides) : []),
     ...(command === 'encrypt' ? encryptIssues(names) : []),
   ];
 }
 
-function initIssues(words: readonly Word[], overrides: readonly Override[]): readonly string[] {
+function initIssues(
+  words: readonly Word[],
+  flags: ReadonlySet<string>,
+  overrides: readonly Override[],
+): readonly string[] {
   return [
-    ...overrides.map(({ key }) => `--${key}: pgway init takes no settings; edit the file that it writes`),
+    ...switchIssues(overrides),
+    ...(flags.has('all') && overrides.length > 0
+      ? [`--all and --${overrides[0]!.key}: pass only one of them; --all writes the configuration file only`]
+      : []),
     ...(words.length > 1 ? [`init: writes one file, not ${words.length}; pass only one`] : []),
   ];
 }

@@ -15,8 +15,12 @@ Commands:
   pgway generate [file]   write typed client, request files and OpenAPI document
       --check             write nothing, and exit with 1 when a file is out of date
       --watch             write again whenever the database changes
-  pgway init [file]       write a configuration file with comments
-      --force             overwrite an existing file
+  pgway init [file]       write a project with a first endpoint, after a few questions
+      --database=, --publish=, --sign-in=   answer them: a connection string or embedded; files, functions
+                          or tables; none, cookie or jwt
+      --yes               ask nothing
+      --all               write only a configuration file, with the most used settings as comments
+      --force             overwrite existing files
   pgway config [file …]   print the settings that a source sets, each with its place
       --all               print defaults too
       --json              print JSON

@@ -11,7 +11,7 @@ export async function run(argv: readonly string[], environment: Environment, pro
   try {
     const parsed = parseArguments(argv);
     const { command, flags, files, filter, operands, overrides } = parsed;
-    if (!needsConfiguration(command)) return await runWithoutConfiguration(command, parsed, process);
+    if (!needsConfiguration(command)) return await runWithoutConfiguration(command, parsed, environment, process);
     const { loadConfiguration } = await import('../config/load.ts');
     const { workingDirectory } = process;
     const sources = { workingDirectory, files, environment, overrides, otherOptions: programOptions, commandNames };
@@ -38,21 +38,22 @@ function needsConfiguration(command: Arguments['command']): command is Exclude<A
 
 async function runWithoutConfiguration(
   command: PlainCommand,
-  { flags, files, filter }: Arguments,
+  parsed: Arguments,
+  environment: Environment,
   process: ProcessContext,
 ): Promise<number> {
   switch (command) {
     case 'help':
-      return printHelp(filter, process);
+      return printHelp(parsed.filter, process);
     case 'version':
       return print(process, `${(await import('../version.ts')).version()}\n`);
     case 'hash': {
       const { runHash, runVerify } = await import('./hash-command.ts');
       // The server verifies passwords with the same fixed parameters.
-      return flags.has('verify') ? runVerify(process) : runHash(process);
+      return parsed.flags.has('verify') ? runVerify(process) : runHash(process);
     }
     case 'init':
-      return (await import('./init-command.ts')).runInit(files[0]?.name ?? null, flags, process);
+      return (await import('./init/init-command.ts')).runInit(parsed, environment, process);
   }
 }
 
