@@ -1,5 +1,6 @@
-import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { parseJsonText } from '../../src/config/json-text.ts';
@@ -16,28 +17,106 @@ async function init(
   return { code: await run(['init', ...words], {}, streams), ...streams.text };
 }
 
-test('writes pgway.json, and says what to do next', async () => {
+test('writes a project with a query, and says what to do next', async () => {
   const folder = await folderWith();
 
   expect(await init(folder)).toEqual({
     code: 0,
     stdout: `\
-pgway.json written. Next:
-  1. Name your database in a .env file, which you keep out of version control:
-     DATABASE_URL=postgres://user:password@localhost:5432/mydb
-     Without a database, the embedded PostgreSQL starts with an example.
-  2. Print the values that take effect: npx pgway config
-  3. Check the database and its comments: npx pgway validate
-  4. Start the server: npx pgway
+pgway.json  written
+api/hello.sql  written
+public/index.html  written
+src/main.ts  written
+tsconfig.json  written
+package.json  written
+.gitignore  written
+Next:
+  npm install
+  npm run build
+  npm start
+and open http://127.0.0.1:8080/, and /console for all endpoints.
 `,
     stderr: '',
   });
-  expect(await readFile(join(folder, 'pgway.json'), 'utf8')).toBe(configurationTemplate());
+  expect(await readFile(join(folder, 'pgway.json'), 'utf8')).toBe(`\
+// All settings: npx pgway --help. The values that take effect: npx pgway config
+{
+  "$schema": "./node_modules/pgway/pgway.schema.json",
+  // Each SQL file is an endpoint if its first comment has a line HTTP. A saved file is live with --watch.
+  "sqlFiles": "api/**/*.sql",
+  // The pages of the application; the page that lists and calls all endpoints is at /console.
+  "staticFiles": { "root": "public" },
+  "startPage": { "path": "/console" },
+  // pgway generate writes this typed client.
+  "typescriptClient": { "filePath": "src/api.ts", "fileOverwrite": true, "createSeparateTypeFile": false }
+}
+`);
+  expect(await readFile(join(folder, '.gitignore'), 'utf8')).toBe('node_modules/\n.env\n.pgway/\n');
 });
 
-test('the written file sets nothing but $schema', async () => {
+test('keeps what package.json, .env and .gitignore have', async () => {
+  const folder = await folderWith({
+    'package.json': '{\n\t"name": "shop",\n\t"scripts": { "start": "node ." }\n}\n',
+    '.env': 'DATABASE_URL=postgres://ada@db/shop',
+    '.gitignore': 'dist/\n.env\n',
+  });
+  const { code, stdout } = await init(folder);
+  const read = (name: string): Promise<string> => readFile(join(folder, name), 'utf8');
+
+  expect(code).toBe(0);
+  expect(stdout).not.toContain('.env  written');
+  expect(JSON.parse(await read('package.json'))).toEqual({
+    name: 'shop',
+    scripts: { start: 'node .', build: 'pgway generate && tsc' },
+  });
+  expect(await read('package.json')).toMatch(/^\{\n\t"name"/);
+  expect(await read('.gitignore')).toBe('dist/\n.env\nnode_modules/\n.pgway/\n');
+});
+
+test('a connection string becomes a variable of .env that others cannot read', async () => {
   const folder = await folderWith();
-  await init(folder);
+  expect((await init(folder, '--database=postgres://ada:a#b@db/shop')).code).toBe(0);
+  expect(await readFile(join(folder, '.env'), 'utf8')).toBe("DATABASE_URL='postgres://ada:a#b@db/shop'\n");
+  if (process.platform !== 'win32') expect((await stat(join(folder, '.env'))).mode & 0o777).toBe(0o600);
+  expect((await loadFrom(folder)).configuration.connectionString).toBe('postgres://ada:a#b@db/shop');
+});
+
+test('asks on a terminal, and again after a wrong answer', async () => {
+  const folder = await folderWith();
+  const terminal = Object.assign(new PassThrough(), { isTTY: true });
+  const streams = createTestProcess(folder, 80, terminal);
+  const code = run(['init', '--sign-in=none'], {}, streams);
+  await expect.poll(() => streams.text.stderr).toMatch(/embedded PostgreSQL, with an example\): $/);
+  terminal.write('\n');
+  await expect.poll(() => streams.text.stderr).toMatch(/What do you publish\?[^]*3 {2}tables\n\[1\] $/);
+  terminal.write('views\n');
+  await expect.poll(() => streams.text.stderr).toContain('"views" is none of them; enter a number from 1 to 3: ');
+  terminal.write('1\n');
+
+  expect(await code).toBe(0);
+  expect(streams.text.stdout).toContain('api/hello.sql  written');
+});
+
+test('cancelled questions write nothing', async () => {
+  const folder = await folderWith();
+  const terminal = Object.assign(new PassThrough(), { isTTY: true });
+  const streams = createTestProcess(folder, 80, terminal);
+  const code = run(['init'], {}, streams);
+  await expect.poll(() => streams.text.stderr).toContain('Connection string');
+  terminal.end();
+
+  expect(await code).toBe(1);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('with --all, only a configuration that sets nothing but $schema', async () => {
+  const folder = await folderWith();
+  expect(await init(folder, '--all')).toEqual({
+    code: 0,
+    stdout: 'pgway.json written. Print the values that take effect: npx pgway config\n',
+    stderr: '',
+  });
+  expect(await readdir(folder)).toEqual(['pgway.json']);
   const { configuration, origins, files } = await loadFrom(folder);
 
   expect(files).toEqual(['pgway.json']);
@@ -96,41 +175,62 @@ test('the beginning of the file', () => {
 });
 
 test('does not overwrite a file, unless --force is passed', async () => {
-  const folder = await folderWith({ 'pgway.json': '{"port": 1}' });
+  const folder = await folderWith({ 'pgway.json': '{"port": 1}', 'src/main.ts': '' });
   const content = (): Promise<string> => readFile(join(folder, 'pgway.json'), 'utf8');
 
   expect(await init(folder)).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'pgway: pgway.json: the file exists; pass --force to overwrite it, or another name\n',
+    stderr: `\
+pgway: the configuration has 2 errors:
+  pgway.json: the file exists; pass --force to overwrite it, or choose another folder
+  src/main.ts: the file exists; pass --force to overwrite it, or choose another folder
+`,
   });
+  expect(await readdir(folder)).toEqual(['pgway.json', 'src']);
   expect(await content()).toBe('{"port": 1}');
   expect((await init(folder, '--force')).code).toBe(0);
-  expect(await content()).toBe(configurationTemplate());
+  expect(await content()).toContain('"sqlFiles"');
 });
 
 test.skipIf(process.platform === 'win32')('does not write through a link without --force', async () => {
   const folder = await folderWith();
-  await writeFile(join(folder, 'other'), '');
   await symlink('other', join(folder, 'pgway.json'));
 
   expect((await init(folder)).code).toBe(2);
-  expect(await readFile(join(folder, 'other'), 'utf8')).toBe('');
+  expect(await readdir(folder)).toEqual(['pgway.json']);
 });
 
-test('another name; a folder that does not exist; two files; settings', async () => {
+test('another name, and a folder that does not exist', async () => {
   const folder = await folderWith();
+  expect((await init(folder, 'staging.json')).stdout).toContain('  npx pgway staging.json --watch\n');
+  expect((await init(folder, '--all', '--force', 'conf/staging.json')).code).toBe(0);
+  expect(await readFile(join(folder, 'conf/staging.json'), 'utf8')).toBe(configurationTemplate());
+});
 
-  const { code, stdout } = await init(folder, 'staging.json');
-  expect(code).toBe(0);
-  expect(stdout).toContain('  4. Start the server: npx pgway staging.json\n');
-  expect((await init(folder, 'none/pgway.json')).stderr).toBe(
-    'pgway: none/pgway.json: the folder of the file does not exist; create it\n',
-  );
-  expect((await init(folder, 'a.json', 'b.json', '--port=1', '--json')).stderr).toBe(`\
-pgway: the configuration has 3 errors:
+test.each([
+  [
+    ['a.json', 'b.json', '--port=1', '--json'],
+    `the configuration has 3 errors:
   --json: only valid as in pgway config --json or pgway endpoints --json
-  --port: pgway init takes no settings; edit the file that it writes
-  init: writes one file, not 2; pass only one
-`);
+  --port: pgway init takes --database, --publish, --sign-in and no settings; edit the file that it writes
+  init: writes one file, not 2; pass only one`,
+  ],
+  [['--publish=views'], '--publish: must be files, functions, tables'],
+  [['--sign-in'], '--sign-in: must be none, cookie, jwt'],
+  [['--database='], '--database: needs a connection string, or embedded'],
+  [
+    ['--all', '--publish=tables'],
+    '--all and --publish: pass only one of them; --all writes the configuration file only',
+  ],
+  [['--database=postgres://db/other'], '--database: .env sets DATABASE_URL to another value; change it there'],
+])('refuses %j', async (words, message) => {
+  const folder = await folderWith({ '.env': 'DATABASE_URL=postgres://db/shop\n' });
+  expect(await init(folder, ...words)).toEqual({ code: 2, stdout: '', stderr: `pgway: ${message}\n` });
+  expect(await readdir(folder)).toEqual(['.env']);
+});
+
+test('a package.json that is not an object', async () => {
+  const folder = await folderWith({ 'package.json': '[]' });
+  expect((await init(folder)).stderr).toBe('pgway: package.json: is not a JSON object; correct it\n');
 });

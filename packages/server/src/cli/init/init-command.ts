@@ -147,7 +147,6 @@ class ProjectFolder {
 
 function writeFault(code: string): string {
   if (code === 'EEXIST') return 'the file exists; pass --force to overwrite it, or choose another folder';
-  if (code === 'ENOENT') return 'the folder of the file does not exist; create it';
   return `cannot write the file (${code}); choose another one, as in pgway init other.json`;
 }
 
