@@ -1,4 +1,4 @@
-/** The settings that most projects look at, by section, with keys such as `jwks.url`: `pgway init` writes them, and the reference and `--help` begin with them. */
+/** The settings that most projects look at, by section, with keys such as `jwks.url`: `pgway init --all` writes them, and the reference and `--help` begin with them. */
 export const commonSettings: Readonly<Record<string, readonly string[]>> = {
   '': ['connectionString', 'host', 'port', 'allowedHosts'],
   gateway: [

@@ -50,7 +50,7 @@ function commonTable(): string {
     const clause = /^.*?(?=[.:;](?: |$))/.exec(description)![0].replaceAll('|', '\\|');
     return `| \`${path}\` | \`${JSON.stringify(defaultValue)}\` | ${clause}. |`;
   });
-  return `## The ${commonPaths.length} settings to begin with\n\n\`npx pgway init\` writes a file with these, each with its default. All ${settings.length} are below.\n\n| Key | Default | Meaning |\n|---|---|---|\n${lines.join('\n')}\n`;
+  return `## The ${commonPaths.length} settings to begin with\n\n\`npx pgway init --all\` writes a file with these, each with its default. All ${settings.length} are below.\n\n| Key | Default | Meaning |\n|---|---|---|\n${lines.join('\n')}\n`;
 }
 
 /** Returns `docs/reference/configuration.md`. */

@@ -1,4 +1,4 @@
-/** The configuration file that `pgway init` writes: the settings of most projects as comments, with their defaults. */
+/** The configuration file that `pgway init --all` writes: the settings of most projects as comments, with their defaults. */
 import { wrap } from '@pgway/core/terminal';
 import { commonSettings } from './common-settings.ts';
 import { sections, type Setting, settings } from './settings.ts';
