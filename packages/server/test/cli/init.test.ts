@@ -77,7 +77,9 @@ test('a connection string becomes a variable of .env that others cannot read', a
   const folder = await folderWith();
   expect((await init(folder, '--database=postgres://ada:a#b@db/shop')).code).toBe(0);
   expect(await readFile(join(folder, '.env'), 'utf8')).toBe("DATABASE_URL='postgres://ada:a#b@db/shop'\n");
-  if (process.platform !== 'win32') expect((await stat(join(folder, '.env'))).mode & 0o777).toBe(0o600);
+  const isPosix = process.platform !== 'win32';
+  const { mode } = await stat(join(folder, '.env'));
+  expect(isPosix ? mode & 0o777 : 0o600).toBe(0o600);
   expect((await loadFrom(folder)).configuration.connectionString).toBe('postgres://ada:a#b@db/shop');
 });
 
