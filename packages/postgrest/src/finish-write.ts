@@ -15,15 +15,13 @@ import { isDatabaseError, ofRequest } from './database-error.ts';
 import { valuesAs } from './media.ts';
 import { raisedProblem } from './raised-problem.ts';
 import { readModelOf } from './read-models.ts';
-import { csvBody, writtenRowSql } from './read/select-sql.ts';
-import { handlerBody } from './read/media-handlers.ts';
+import { writtenRowSql } from './read/select-sql.ts';
 import { returnedColumns } from './returned-columns.ts';
 import { relationSql, type TargetRequest } from './target.ts';
 import { beginTransaction, rollsBack } from './transaction.ts';
-import { withNames } from './write-response.ts';
+import { type WholeBody, wholeBody } from './whole-body.ts';
 import {
   guardProblem,
-  maxResponseSize,
   readWriteResult,
   type ResultGuard,
   resultStatement,
@@ -67,12 +65,12 @@ export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
   };
   const returned = new Set([...location, ...(returnsRows ? returnedColumns(read) : [])]);
   const guards = selectGuards(request, parts.maxAffected);
-  const written = returnsRows ? bodySql(request, read) : null;
+  const written = returnsRows ? returnedBody(request, read) : null;
   const whole = resultStatement({
     statement: typeof statement === 'function' ? statement([...returned]) : statement,
     isSelect: typeof statement === 'function',
     returned: [...returned],
-    body: written?.sql ?? null,
+    body: written === null ? null : sql`(select "rows"."body" from (${written.query}) "rows")`,
     location,
     guards,
   });
@@ -81,7 +79,9 @@ export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
   const before = begun.earlier ?? [];
   const finishEarlier = (each: SqlText, index: number): QueryStatement => each.finish(`${operation} ${index}`);
   const toOwnError = (error: unknown): unknown =>
-    guardProblem(error, [...guards, ...(earlier?.guards ?? [])]) ?? raisedProblem(error) ?? ofRequest(error);
+    guardProblem(error, [...guards, ...(written === null ? [] : [written.guard]), ...(earlier?.guards ?? [])]) ??
+    raisedProblem(error) ??
+    ofRequest(error);
   return {
     ...whole.finish(operation),
     ...begun,
@@ -91,7 +91,7 @@ export function finishWrite(request: TargetRequest, parts: WriteParts): Query {
       respond: (row) => {
         const result = readWriteResult(row);
         const { body } = result;
-        return respond(body === null ? result : { ...result, body: withNames(request, written!.names, body) });
+        return respond(body === null ? result : { ...result, body: `${written!.open}${body}${written!.close}` });
       },
       toError: (error) => {
         const index = (failedEarlier(error) ?? -1) - before.length;
@@ -105,13 +105,10 @@ function failedEarlier(error: unknown): number | null {
   return isDatabaseError(error) ? earlierIndex(error.label) : null;
 }
 
-function selectGuards({ media, preferences }: TargetRequest, maxAffected: number | null): readonly ResultGuard[] {
-  const token = (): string => crypto.randomUUID();
-  const guards: ResultGuard[] = [];
-  if (media.shape === 'object') guards.push({ kind: 'single', limit: 1, token: token() });
-  else if (maxAffected !== null) guards.push({ kind: 'maximum', limit: maxAffected, token: token() });
-  if (preferences.return === 'representation') guards.push({ kind: 'size', limit: maxResponseSize, token: token() });
-  return guards;
+function selectGuards({ media }: TargetRequest, maxAffected: number | null): readonly ResultGuard[] {
+  const token = crypto.randomUUID();
+  if (media.shape === 'object') return [{ kind: 'single', limit: 1, token }];
+  return maxAffected === null ? [] : [{ kind: 'maximum', limit: maxAffected, token }];
 }
 
 /** Returns a statement in place of an UPDATE that sets nothing. */
@@ -120,22 +117,12 @@ export function noRows({ target }: TargetRequest, columns: readonly TableColumn[
   return text(`select ${list === '' ? '1' : list} from ${relationSql(target)} as ${rowAlias} where false`);
 }
 
-/** Returns the expression of the returned rows as text of JSON or CSV, and the names of their columns. */
-function bodySql({ media }: TargetRequest, read: Read): { readonly sql: SqlText; readonly names: readonly string[] } {
+/** Returns the returned rows as one value. */
+function returnedBody({ media }: TargetRequest, read: Read): WholeBody {
   const { columns, names, from, group, order } = writtenRowSql(read, sourceAlias);
   const rows = text('select ');
   writeColumns(rows, columns);
   rows.add(' from ').append(from).append(group);
   writeOrder(rows, order);
-  if (media.handler !== null)
-    return { sql: sql`(select ${text(handlerBody(media.handler, names))} from (${rows}) "page")`, names };
-  if (media.shape === 'csv') return { sql: sql`(select ${text(csvBody)} from (${rows}) "page")`, names };
-  // A row without columns cannot be named as a whole.
-  const row = columns.length === 0 ? "'{}'::pg_catalog.json" : '"page".*';
-  const json =
-    media.shape === 'object'
-      ? sql`(select pg_catalog.to_json(${text(row)}) from (${rows}) "page" limit 1)`
-      : sql`(select coalesce(pg_catalog.json_agg(${text(row)}), '[]') from (${rows}) "page")`;
-  const result = media.stripsNulls ? sql`pg_catalog.json_strip_nulls(${json})` : json;
-  return { sql: sql`${result}::pg_catalog.text`, names };
+  return wholeBody(media, { names, rows: media.shape === 'object' ? rows.add(' limit 1') : rows });
 }

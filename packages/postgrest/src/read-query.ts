@@ -1,18 +1,19 @@
-import type { GatewayResponse, HeaderList, JoinedRows, Query } from '@pgway/core';
+import type { GatewayResponse, HeaderList, Query } from '@pgway/core';
 import { type Read, type ReadQuery, sql, SqlText, text } from '@pgway/core/internal';
 import { parseRequestQuery } from './request-query.ts';
 import { contentLocation } from './content-location.ts';
 import { ofRequest } from './database-error.ts';
-import type { ResponseMedia } from './media.ts';
 import { preferenceApplied } from './preferences.ts';
 import { rangeProblem } from './postgrest-problem.ts';
 import { raisedProblem } from './raised-problem.ts';
 import { findCompiledRead, type RowsStatement } from './read/compiled-reads.ts';
 import { outerLevel, rowsSql, toRead, totalSql } from './read/rows-sql.ts';
-import { bodyFormatOf, countedRowsSql, writeRead } from './read/select-sql.ts';
+import { countedRowsSql, pageRows } from './read/select-sql.ts';
+import { joinsOf } from './row-joins.ts';
 import type { TargetRequest } from './target.ts';
 import { beginTransaction, rollsBack } from './transaction.ts';
-import { csvLine, representation, withNames } from './write-response.ts';
+import { wholeBody } from './whole-body.ts';
+import { representation } from './write-response.ts';
 import {
   guardProblem,
   guardSql,
@@ -20,7 +21,6 @@ import {
   notSingular,
   responseAboveLimit,
   type ResultGuard,
-  tooLargeResponse,
 } from './write-result.ts';
 
 /** GET and HEAD: reads the rows that meet the filters. */
@@ -28,14 +28,22 @@ export function buildRead(request: TargetRequest): Query {
   const compiled = findCompiledRead(request);
   if (compiled !== null) return rowsQuery(request, compiled, ofRequest);
   const query = withRange(parseRequestQuery(request), request.range);
-  return finishRead(request, { read: toRead(request, query), prefix: text(''), guards: [], toError: ofRequest });
+  return finishRead(request, {
+    read: toRead(request, query),
+    prefix: text(''),
+    mayWrite: false,
+    guards: [],
+    toError: ofRequest,
+  });
 }
 
 export interface ReadParts {
   readonly read: Read;
   /** The CTE before the statement; empty for none. */
   readonly prefix: SqlText;
-  /** Fail the statement of a function that may change data; with the limited numbers in SQL. */
+  /** Whether the statement may change data: then it fails beyond the limit of a response. */
+  readonly mayWrite: boolean;
+  /** Further limits that fail the statement; with the limited numbers in SQL. */
   readonly guards: readonly { readonly guard: ResultGuard; readonly value: string }[];
   /** Returns the error to respond with. */
   readonly toError: (error: unknown) => unknown;
@@ -43,10 +51,10 @@ export interface ReadParts {
 
 /**
  * Returns the query of a read, and the response with its rows. PostgreSQL sends the rows one by one, so that it never has the whole response.
- * An aggregate that makes the body takes all rows, and a guard must fail the statement: both need one value of all rows.
+ * An aggregate that makes the body takes all rows, and a statement that writes must fail beyond a limit: both need one value of all rows.
  */
 export function finishRead(request: TargetRequest, parts: ReadParts): Query {
-  const isWhole = parts.guards.length > 0 || request.media.shape === 'raw';
+  const isWhole = parts.mayWrite || parts.guards.length > 0 || request.media.shape === 'raw';
   return isWhole ? wholeRead(request, parts) : joinedRead(request, parts);
 }
 
@@ -83,31 +91,14 @@ function rowsQuery(
   };
 }
 
-type Joins = Pick<JoinedRows, 'open' | 'separator' | 'close'>;
-
-const nothing = Buffer.alloc(0);
-const comma = Buffer.from(',');
-const commaAndBlank = Buffer.from(', ');
-const lineEnd = Buffer.from('\n');
-/** With the separators of `json_agg`. */
-const array: Joins = { open: Buffer.from('['), separator: Buffer.from(', \n '), close: Buffer.from(']') };
-
-function joinsOf({ shape, stripsNulls }: ResponseMedia, names: readonly string[]): Joins {
-  if (shape === 'csv') return { open: Buffer.from(`${csvLine(names)}\n`), separator: lineEnd, close: nothing };
-  if (shape === 'object') return { open: nothing, separator: comma, close: nothing };
-  if (stripsNulls) return { ...array, separator: comma };
-  return names.length === 0 ? { ...array, separator: commaAndBlank } : array;
-}
-
+/** The row of the result has the whole body, and the numbers of rows. */
 function wholeRead(request: TargetRequest, parts: ReadParts): Query {
-  const { read, prefix, guards, toError } = parts;
-  const { shape, stripsNulls } = request.media;
-  const statement = new SqlText().append(prefix);
-  statement.add(`select ${withinLimit(bodySql(request))}, "result"."count", `, `${shape}${stripsNulls ? '-' : ''} `);
-  statement.append(totalSql(request, read) ?? text('null')).add(`, ${size}`, '');
-  for (const { guard, value } of guards) statement.append(guardSql(guard, value));
-  const names = writeRead(statement.add(' from (', '('), read, bodyFormatOf(request.media));
-  statement.add(') "result"', ')');
+  const { read, prefix, toError } = parts;
+  const { query, open, close, guard: size } = wholeBody(request.media, pageRows(read));
+  const statement = sql`${prefix}select "result"."body", "result"."count", `;
+  statement.append(totalSql(request, read) ?? text('null'));
+  for (const { guard, value } of parts.guards) statement.append(guardSql(guard, value));
+  statement.append(sql` from (${query}) "result"`);
   const { offset } = outerLevel(read.query);
   return {
     ...statement.finish('select'),
@@ -115,19 +106,15 @@ function wholeRead(request: TargetRequest, parts: ReadParts): Query {
     ...explainedRows(request, read, prefix),
     rowResponse: {
       rollsBack: rollsBack(request),
-      respond: ([body, count, all = null, bytes], [estimate = null]) => {
-        if (Number(bytes) > maxResponseSize) throw tooLargeResponse(bytes!);
-        const text = withNames(request, names, body ?? '');
+      respond: ([body, count, all = null], [estimate = null]) => {
         const page = { rows: Number(count), offset };
         const total = selectTotal(page, all === null ? null : Number(all), estimate, read.limits.maxRows);
+        const result = { body: `${open}${body ?? ''}${close}`, ...page, ...total };
         const isCall = read.source !== undefined;
-        return respond(request, { body: text, ...page, ...total }, isCall ? [] : contentLocation(request), isCall);
+        return respond(request, result, isCall ? [] : contentLocation(request), isCall);
       },
       toError: (error) =>
-        guardProblem(
-          error,
-          guards.map(({ guard }) => guard),
-        ) ??
+        guardProblem(error, [size, ...parts.guards.map(({ guard }) => guard)]) ??
         raisedProblem(error) ??
         toError(error),
     },
@@ -162,19 +149,6 @@ function selectTotal(
   return { total: Math.max(Plan['Plan Rows'], counted ?? 0, rows === 0 ? 0 : offset + rows), isExact: false };
 }
 
-/** The text of all rows, or of the only one. */
-function bodySql({ media: { shape, stripsNulls } }: TargetRequest): string {
-  if (shape !== 'object' && !stripsNulls) return '"result"."body"';
-  const json = `"result"."body"::pg_catalog.json${shape === 'object' ? ' operator(pg_catalog.->) 0' : ''}`;
-  return `${stripsNulls ? `pg_catalog.json_strip_nulls(${json})` : `(${json})`}::pg_catalog.text`;
-}
-
-/** Bytes of all rows. */
-const size = 'pg_catalog.octet_length("result"."body")';
-
-/** Leaves out a body that is too large to be sent. */
-function withinLimit(body: string): string {
-  return `case when ${size} operator(pg_catalog.<=) ${maxResponseSize} then ${body} end`;
 }
 
 /**

@@ -20,11 +20,6 @@ export function representation(
   };
 }
 
-/** Returns the text of rows; that of CSV begins with the line of names. */
-export function withNames({ media }: TargetRequest, names: readonly string[], body: string): string {
-  return media.shape === 'csv' ? `${csvLine(names)}\n${body}` : body;
-}
-
 /** The line of names (RFC 4180). */
 export function csvLine(names: readonly string[]): string {
   return names.map((name) => (/[",\n\r]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',');

@@ -24,7 +24,7 @@ export interface WriteResult {
  * changed.
  */
 export interface ResultGuard {
-  readonly kind: 'single' | 'maximum' | 'size' | 'all';
+  readonly kind: 'single' | 'maximum' | 'size' | 'rows' | 'all';
   readonly limit: number;
   /** The text of the error, which no data can contain by chance. */
   readonly token: string;
@@ -75,6 +75,7 @@ const guarded: Readonly<Record<ResultGuard['kind'], { readonly value: string; re
   single: { value: affected, operator: '<>' },
   maximum: { value: affected, operator: '>' },
   size: { value: `pg_catalog.octet_length(${returnedBody})`, operator: '>' },
+  rows: { value: '"item"."size"', operator: '>' },
   all: { value: 'pg_catalog.count(*)', operator: '<>' },
 };
 
@@ -89,6 +90,15 @@ export function guardSql({ kind, limit, token }: ResultGuard, value: string = gu
     .add(' then pg_catalog.concat(')
     .bind(token, 'pg_catalog.text', tokenSource)
     .add(`, ':', ${value})::pg_catalog.int4 end`);
+}
+
+/** Returns a condition that is true, or fails as `guardSql`. */
+export function guardCondition({ kind, limit, token }: ResultGuard, value: string): SqlText {
+  return text(`case when ${value} operator(pg_catalog.${guarded[kind].operator}) `)
+    .bind(String(limit), 'pg_catalog.int8', tokenSource)
+    .add(' then pg_catalog.concat(')
+    .bind(token, 'pg_catalog.text', tokenSource)
+    .add(`, ':', ${value})::pg_catalog.int4 is null else true end`);
 }
 
 /** Reads the row of `resultStatement`. */
@@ -127,7 +137,7 @@ export function notSingular(rows: string): Error {
 /** Bytes. A response is held as a whole. */
 export const maxResponseSize: number = maxBodyBytes;
 
-export function tooLargeResponse(size: string): Error {
+function tooLargeResponse(size: string): Error {
   return tooLarge(`It has ${size} bytes; the limit is ${maxResponseSize}`);
 }
 
@@ -164,5 +174,6 @@ const guardProblems: Readonly<Record<ResultGuard['kind'], (value: string) => Err
   single: notSingular,
   maximum: tooManyRows,
   size: tooLargeResponse,
+  rows: responseAboveLimit,
   all: rowsLeftOut,
 };

@@ -30,11 +30,14 @@ test('a response that is too large is refused, and its write undone', async () =
     "400
     content-type: application/json; charset=utf-8
 
-    {"code":"54000","message":"The response is too large","details":"It has 68157453 bytes; the limit is 67108864","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
+    {"code":"54000","message":"The response is too large","details":"It has more than 67108864 bytes","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
   `);
   expect(await ask(gateway, 'GET /rest/item?select=id')).toMatch(/^200[^]*\[{"id":1}\]$/);
   expect(await ask(gateway, 'PATCH /rest/item?id=eq.1&select=id', representation)).toMatch(/^200[^]*\[{"id":2}\]$/);
 });
+
+const range = (first: number, last: number): readonly { id: number }[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => ({ id: first + index }));
 
 describe('rows are read until the limit only', () => {
   /** The element of a row from the 70th on waits until the lock is released. */
@@ -49,6 +52,7 @@ describe('rows are read until the limit only', () => {
     end $$;
     create function content(book) returns text language sql as 'select content($1.id)';
     create function content(page) returns text language sql as 'select content($1.id)';
+    create function contents() returns setof text language sql stable as 'select content(id) from book order by id';
     create function books() returns setof book language sql stable as 'select * from book order by id';
     insert into author values (1);
     insert into book select n, 1 from generate_series(1, 100) n;
@@ -77,6 +81,33 @@ describe('rows are read until the limit only', () => {
 
       {"code":"54000","message":"The response is too large","details":"It has more than 67108864 bytes","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
     `);
+  });
+
+  test.each([
+    ['an array', 'PATCH /rest/book?id=gt.0&select=content', { author_id: 1 }, 'application/json'],
+    ['in an order', 'DELETE /rest/page?id=gt.0&select=content&order=id', undefined, 'application/json'],
+    [
+      'without null values',
+      'PATCH /rest/book?id=gt.0&select=content',
+      { author_id: 1 },
+      'application/json;nulls=stripped',
+    ],
+    ['CSV', 'POST /rest/book?select=content', range(1001, 1100), 'text/csv'],
+    ['rows with a related row', 'POST /rest/page?select=content,book(id)', range(1001, 1100), 'application/json'],
+    ['the rows of a function', 'POST /rest/rpc/books?select=content', {}, 'application/json'],
+    ['the values of a function', 'POST /rest/rpc/contents', {}, 'application/json'],
+  ])('of a write, which is undone: %s', async (_, line, body, accept) => {
+    const sent = { body, headers: { accept, prefer: 'return=representation' } };
+    expect(await ask(rows, line, sent)).toMatchInlineSnapshot(`
+      "400
+      content-type: application/json; charset=utf-8
+
+      {"code":"54000","message":"The response is too large","details":"It has more than 67108864 bytes","hint":"Request fewer rows with \\"limit\\", or fewer columns and related rows with \\"select\\""}"
+    `);
+    const [counts] = await rows.database.query(
+      'select (select count(*) from book where author_id = 1) as books, (select count(*) from page) as pages',
+    );
+    expect(counts).toEqual({ books: '100', pages: '100' });
   });
 
   test('related rows with related rows of their own', async () => {

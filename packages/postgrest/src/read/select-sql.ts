@@ -16,32 +16,14 @@ import {
   writePage,
   writeWhere,
 } from '@pgway/core/internal';
-import type { ResponseMedia } from '../media.ts';
-import { handlerBody, type MediaHandler } from './media-handlers.ts';
-
-/** The format of a body: an aggregate may make it. */
-export type BodyFormat = 'json' | 'csv' | MediaHandler;
-
-export function bodyFormatOf({ shape, handler }: ResponseMedia): BodyFormat {
-  return handler ?? (shape === 'csv' ? 'csv' : 'json');
-}
-
-/**
- * Returns the expression of the body over the rows `"page"`.
- * @param names the columns of the rows
- */
-function rowsBody(format: BodyFormat, names: readonly string[]): string {
-  if (format === 'csv') return csvBody;
-  if (format !== 'json') return handlerBody(format, names);
-  return names.length === 0 ? emptyRowsBody : jsonBody;
-}
 
 /** The text of a row as JSON or CSV, for a statement that returns the rows one by one. */
 export type RowFormat = 'json' | 'strippedJson' | 'csv';
 
 const rowJson = 'pg_catalog.row_to_json("page".*)';
 
-function rowText(format: RowFormat, names: readonly string[]): string {
+/** Returns the text of the row `"page"`. @param names its columns */
+export function rowText(format: RowFormat, names: readonly string[]): string {
   if (format === 'csv') return csvLine;
   if (names.length === 0) return "'{}'::pg_catalog.json";
   return format === 'strippedJson' ? `pg_catalog.json_strip_nulls(${rowJson})` : rowJson;
@@ -49,7 +31,7 @@ function rowText(format: RowFormat, names: readonly string[]): string {
 
 /**
  * Writes the query of the rows, each of them as text in the column `text`, and returns the names of the columns.
- * @throws as `writeRead`
+ * @throws as `pageRows`
  */
 export function writeRows(sql: SqlText, read: Read, format: RowFormat): readonly string[] {
   const { names, rows } = pageRows(read);
@@ -60,8 +42,11 @@ export function writeRows(sql: SqlText, read: Read, format: RowFormat): readonly
   return names;
 }
 
-/** The rows of a page, with the names of their columns. */
-function pageRows(read: Read): { readonly names: readonly string[]; readonly rows: SqlText } {
+/**
+ * Returns the query of the rows of a page, with the names of their columns.
+ * @throws Problem 400 for an unknown column or relation, and past a limit
+ */
+export function pageRows(read: Read): { readonly names: readonly string[]; readonly rows: SqlText } {
   const level = outerLevel(read);
   const builder = new SelectBuilder(read);
   const parts = builder.outerLevel(read, read.query.items, level);
@@ -76,27 +61,10 @@ function pageRows(read: Read): { readonly names: readonly string[]; readonly row
   return { names: parts.names, rows };
 }
 
-/**
- * Writes the query that reads the rows, and returns the names of the columns. The query has one row: the rows as JSON or CSV in `body`,
- * and their number in `count`. CSV is without the line of names.
- * @throws Problem 400 for an unknown column or relation, and past a limit
- */
-export function writeRead(sql: SqlText, read: Read, format: BodyFormat = 'json'): readonly string[] {
-  const { names, rows } = pageRows(read);
-  const key = typeof format === 'string' ? format : format.sql;
-  sql.add(`select ${rowsBody(format, names)} as "body", pg_catalog.count(*) as "count" from (`, `${key} (`);
-  sql.append(rows).add(') "page"', ')');
-  return names;
-}
-
-const jsonBody = `coalesce(pg_catalog.json_agg("page".*), '[]')::pg_catalog.text`;
-/** A row without columns cannot be named as a whole. */
-const emptyRowsBody = `coalesce(pg_catalog.json_agg('{}'::pg_catalog.json), '[]')::pg_catalog.text`;
 /** The text of a row quotes values as CSV does, within parentheses, and doubles backslashes. */
 const rowFields = 'row("page".*)::pg_catalog.text';
 const backslash = 'pg_catalog.chr(92)';
 const csvLine = `pg_catalog.replace(pg_catalog.substr(${rowFields}, 2, pg_catalog.length(${rowFields}) - 2), ${backslash} || ${backslash}, ${backslash})`;
-export const csvBody: string = `coalesce(pg_catalog.string_agg(${csvLine}, pg_catalog.chr(10)), '')`;
 
 /**
  * Returns an expression: the number of rows without `limit` and `offset`.

@@ -21,7 +21,7 @@ import { explainedQuery } from '../plan.ts';
 import { type TargetRequest, toTargetRequest } from '../target.ts';
 import { beginTransaction, rollsBack } from '../transaction.ts';
 import { representation, withoutContent } from '../write-response.ts';
-import { guardProblem, guardSql, maxResponseSize, type ResultGuard } from '../write-result.ts';
+import { guardCondition, guardProblem, guardSql, maxResponseSize, type ResultGuard } from '../write-result.ts';
 import { isArgument, queryArguments } from './arguments.ts';
 import { functionOf, type FunctionTarget, relationOf } from './function-target.ts';
 
@@ -105,6 +105,7 @@ function buildRows(request: TargetRequest, target: FunctionTarget, call: SqlText
       source: sourceAlias,
     },
     prefix: sql`with ${text(sourceAlias)} as (select "f".* from ${call} as "f") `,
+    mayWrite: !request.isReadOnly,
     guards: selectGuards(shown, target),
     toError: (error) => toError(target, error),
   });
@@ -119,11 +120,8 @@ function selectGuards(
 ): ReadParts['guards'] {
   const { handling, maxAffected } = preferences;
   const limitsRows = handling === 'strict' && maxAffected !== null && result === 'rows';
-  if (isReadOnly && (media.shape === 'object' || !limitsRows)) return [];
-  const size = { guard: sizeGuard(), value: 'pg_catalog.octet_length("result"."body")' };
-  if (media.shape === 'object') return [{ guard: newGuard('single', 1), value: '"result"."count"' }, size];
-  if (!limitsRows) return [size];
-  return [{ guard: newGuard('maximum', maxAffected), value: callRows }, size];
+  if (media.shape !== 'object') return limitsRows ? [{ guard: newGuard('maximum', maxAffected), value: callRows }] : [];
+  return isReadOnly ? [] : [{ guard: newGuard('single', 1), value: '"result"."count"' }];
 }
 
 function newGuard(kind: ResultGuard['kind'], limit: number): ResultGuard {
@@ -195,6 +193,9 @@ function valuesQuery(
 ): Query {
   const total = text(countsValues(request) ? callRows : 'null');
   const rows = sql`select ${text(sourceAlias)}."value" from ${text(sourceAlias)}${page.sql}`;
+  const guard = newGuard('rows', maxResponseSize);
+  // A running sum, so that PostgreSQL does not join more than the limit.
+  const sized = sql`select "page"."value", pg_catalog.sum(pg_catalog.octet_length(pg_catalog.to_json("page"."value")::pg_catalog.text)) over (rows unbounded preceding) as "size" from (${rows}) "page"`;
   return bodyQuery({
     request,
     target,
@@ -202,7 +203,8 @@ function valuesQuery(
     prefix: target.isRecord
       ? sql`${text(sourceAlias)} as (select ${call} as "value"), `
       : sql`${text(sourceAlias)} as (select "f"."value" from ${call} as "f" ("value")), `,
-    statement: sql`select coalesce(pg_catalog.json_agg("page"."value"), '[]')::pg_catalog.text as "body", pg_catalog.count(*) as "count", ${total} as "total" from (${rows}) "page"`,
+    statement: sql`select coalesce(pg_catalog.json_agg("page"."value") filter (where ${guardCondition(guard, '"page"."size"')}), '[]')::pg_catalog.text as "body", pg_catalog.count(*) as "count", ${total} as "total" from (${sized}) "page"`,
+    guards: [guard],
     columns: '"result"."body", "result"."count", "result"."total"',
     respond: ([body = null, count = null, all = null]) => {
       const result = {
@@ -250,7 +252,7 @@ interface ValueParts {
   readonly respond: (row: readonly (string | null)[]) => GatewayResponse;
 }
 
-interface BodyParts extends Omit<ValueParts, 'guards'> {
+interface BodyParts extends Omit<ValueParts, 'guards'>, Partial<Pick<ValueParts, 'guards'>> {
   /** CTEs before the statement, each with a comma. */
   readonly prefix?: SqlText;
   /** The columns of the row; absent: `body`. */
@@ -258,11 +260,11 @@ interface BodyParts extends Omit<ValueParts, 'guards'> {
 }
 
 /** Limits the bytes of the column `body`, of which the statement has one row. */
-function bodyQuery({ prefix = text(''), columns = '"result"."body"', ...parts }: BodyParts): Query {
+function bodyQuery({ prefix = text(''), columns = '"result"."body"', guards = [], ...parts }: BodyParts): Query {
   const size = sizeGuard();
   const limit = guardSql(size, 'pg_catalog.octet_length("result"."body")');
   const limited = sql`with ${prefix}"result" as materialized (${parts.statement}) select ${text(columns)}${limit} from "result"`;
-  return valueQuery({ ...parts, statement: limited, guards: [size] });
+  return valueQuery({ ...parts, statement: limited, guards: [...guards, size] });
 }
 
 function valueQuery({ request, target, statement, guards, respond }: ValueParts): Query {
