@@ -19,10 +19,11 @@ import { exactType, isRequired, isWritable, representedType } from './values.ts'
 export function describeTables(endpoints: readonly Endpoint[]): readonly DescribedTable[] {
   const tables = endpoints.filter(({ table }) => table !== null);
   const byTable = groupBy(tables, ({ schema, name }) => JSON.stringify([schema, name]));
-  return [...byTable.values()].map(describeTable);
+  const views = new Set(tables.filter(({ kind }) => kind.endsWith('view')).map(relationKey));
+  return [...byTable.values()].map((own) => describeTable(own, views));
 }
 
-function describeTable(endpoints: readonly Endpoint[]): DescribedTable {
+function describeTable(endpoints: readonly Endpoint[], views: ReadonlySet<string>): DescribedTable {
   const readable = endpoints.find(({ method }) => method === 'GET');
   const target = targetOf(readable ?? endpoints[0]!);
   const model = readModelOf(target);
@@ -44,11 +45,11 @@ function describeTable(endpoints: readonly Endpoint[]): DescribedTable {
     computed: [...(computedOf(model, target)?.values() ?? [])]
       .filter(({ name, column }) => column !== null && !target.columns.has(name))
       .map(({ name, column }) => ({ name, type: exactType(column!.type) })),
-    relations: describeRelations(target, model),
+    relations: describeRelations(target, model, views),
   };
 }
 
-function describeRelations(target: Target, model: ReadModel): readonly DescribedRelation[] {
+function describeRelations(target: Target, model: ReadModel, views: ReadonlySet<string>): readonly DescribedRelation[] {
   const taken = new Set([...target.columns.keys(), ...(computedOf(model, target)?.keys() ?? [])]);
   return (model.relationships.get(relationKey(target)) ?? []).flatMap((relationship) => {
     const selection = selectionOf(model, target, relationship);
@@ -57,7 +58,12 @@ function describeRelations(target: Target, model: ReadModel): readonly Described
     const { schema, name: other } = relationship.target;
     const name = takeName(taken, selection, other);
     return [
-      { name, selector: selectorText(selection), target: { schema, name: other }, rows: rowsOf(target, relationship) },
+      {
+        name,
+        selector: selectorText(selection),
+        target: { schema, name: other },
+        rows: rowsOf(target, relationship, views),
+      },
     ];
   });
 }
@@ -110,9 +116,13 @@ function quoteName(name: string): string {
   return /^[A-Za-z_]\w*$/.test(name) ? name : `"${name.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/** A key whose columns are not null leads to a row, unless a policy hides it. */
-function rowsOf({ columns }: Target, { cardinality, kind, pairs }: Relationship): DescribedRelation['rows'] {
+/** A key whose columns are not null leads to a row of a table, unless a policy hides it. A view may leave rows out. */
+function rowsOf(
+  { columns }: Target,
+  { target, cardinality, kind, pairs }: Relationship,
+  views: ReadonlySet<string>,
+): DescribedRelation['rows'] {
   if (cardinality === 'many') return 'many';
-  const isKey = kind === 'many-to-one' && pairs.length > 0;
+  const isKey = kind === 'many-to-one' && pairs.length > 0 && !views.has(relationKey(target));
   return isKey && pairs.every(([left]) => columns.get(left)?.notNull === true) ? 'one' : 'optional';
 }
