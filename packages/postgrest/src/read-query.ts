@@ -149,8 +149,6 @@ function selectTotal(
   return { total: Math.max(Plan['Plan Rows'], counted ?? 0, rows === 0 ? 0 : offset + rows), isExact: false };
 }
 
-}
-
 /**
  * Applies the header `Range`: the rows that both it and the page of the query string have.
  * @throws Problem PGRST103 for a range that ends before its start

@@ -18,7 +18,7 @@ import {
   writeOrder,
   writeWhere,
 } from '@pgway/core/internal';
-import { countSql, writeRead, writtenRowSql } from '../src/read/select-sql.ts';
+import { countSql, writeRows, writtenRowSql } from '../src/read/select-sql.ts';
 import { toReadProblem } from '../src/read-problem.ts';
 import { useCatalog } from '../../core/test/catalog/support.ts';
 
@@ -80,18 +80,16 @@ async function get(target: string): Promise<unknown> {
   const relation = model.relations.get(relationKey({ schema: 'public', name: decodeURIComponent(name!) }))!;
   try {
     const read = { model, relation, query: parseReadQuery(parseQueryString(search)), limits };
-    const run = async (part: SqlText): Promise<readonly (string | null)[]> => {
+    const run = async (part: SqlText): Promise<readonly (readonly (string | null)[])[]> => {
       const statement = part.finish('');
-      return (await catalog.query(statement.sql(), statement.values))[0]!;
+      return catalog.query(statement.sql(), statement.values);
     };
-    const rowsOf = new SqlText();
-    writeRead(rowsOf, read);
-    const [body, count] = await run(rowsOf);
-    const counted = countSql(read);
-    const [total] = await run(sql`select ${counted}`);
-    const rows = JSON.parse(body!) as unknown[];
-    expect(rows.length).toBe(Number(count));
-    return Number(total) === rows.length ? rows : [rows, Number(total)];
+    const texts = new SqlText();
+    writeRows(texts, read, 'json');
+    const rows = (await run(texts)).map(([text]) => JSON.parse(text!) as unknown);
+    const [counted] = await run(sql`select ${countSql(read)}`);
+    const total = Number(counted![0]);
+    return total === rows.length ? rows : [rows, total];
   } catch (fault) {
     const error = toReadProblem(fault);
     if (!(error instanceof Problem)) throw error;
@@ -384,7 +382,11 @@ describe('filters', () => {
     const relation = model.relations.get(relationKey({ schema: 'public', name: 'book' }))!;
     const statement = (order: string): string => {
       const sql = new SqlText();
-      writeRead(sql, { model: model!, relation, query: parseReadQuery(parseQueryString(`order=${order}`)), limits });
+      writeRows(
+        sql,
+        { model: model!, relation, query: parseReadQuery(parseQueryString(`order=${order}`)), limits },
+        'json',
+      );
       return sql.finish('').sql();
     };
     expect(statement('price.desc.nullsfirst')).toBe(statement('price.desc'));

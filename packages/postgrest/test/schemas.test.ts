@@ -130,6 +130,69 @@ describe('names of schemas in headers', () => {
   });
 });
 
+describe('a schema whose name has characters that paths do not have', () => {
+  const name = 'SPECIAL "@/\\#~_-';
+  const quoted = '"SPECIAL ""@/\\#~_-"';
+  const gateway = useGateway(
+    `
+    create schema ${quoted};
+    create table ${quoted}.item (id int primary key, name text);
+    create table ${quoted}.part (id int primary key, item_id int references ${quoted}.item);
+    create function ${quoted}.hello(who text) returns text language sql stable as $$ select 'hello ' || who $$;
+    create function ${quoted}.items() returns setof ${quoted}.item language sql stable as $$ select * from ${quoted}.item $$;
+    comment on function ${quoted}.hello is 'HTTP GET /hello';
+    `,
+    options(['public', name]),
+  );
+  const headers = { 'accept-profile': name, 'content-profile': name, prefer: 'return=representation' };
+
+  test('tables with related rows, and functions with a path of their own', async () => {
+    const send = (line: string, body?: unknown): Promise<string> =>
+      ask(gateway, line, { headers, ...(body === undefined ? {} : { body }) });
+    expect(await send('POST /rest/item?select=id,part(id)', { id: 1, part: [{ id: 7 }] })).toMatchInlineSnapshot(`
+      "201
+      content-profile: SPECIAL "@/\\#~_-
+      content-range: */*
+      content-type: application/json; charset=utf-8
+      preference-applied: return=representation
+
+      [{"id":1,"part":[{"id":7}]}]"
+    `);
+    expect(await send('GET /rest/part?select=id,item(name)')).toMatchInlineSnapshot(`
+      "200
+      content-profile: SPECIAL "@/\\#~_-
+      content-range: 0-0/*
+      content-type: application/json; charset=utf-8
+
+      [{"id":7,"item":{"name":null}}]"
+    `);
+    expect(await send('GET /rest/rpc/hello?who=Ada')).toMatchInlineSnapshot(`
+      "200
+      content-profile: SPECIAL "@/\\#~_-
+      content-range: 0-0/*
+      content-type: application/json; charset=utf-8
+
+      "hello Ada""
+    `);
+    expect(await send('POST /rest/rpc/hello', { who: 'Ada' })).toMatchInlineSnapshot(`
+      "200
+      content-profile: SPECIAL "@/\\#~_-
+      content-range: 0-0/*
+      content-type: application/json; charset=utf-8
+
+      "hello Ada""
+    `);
+  });
+
+  test('the default path of a function would have these characters: the function has no call', async () => {
+    expect((await gateway.send('GET /rest/rpc/items', { headers })).status).toBe(404);
+    const faults = gateway.observations
+      .flatMap((each) => (each.kind === 'diagnostic' ? [each.diagnostic] : []))
+      .filter(({ severity }) => severity === 'error');
+    expect(faults.map(({ code, routine }) => [code, routine])).toEqual([['path-syntax', `${quoted}.items()`]]);
+  });
+});
+
 describe('what does not exist', () => {
   const gateway = useGateway(sql, options(['shop', 'archive']));
 

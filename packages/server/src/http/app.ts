@@ -176,11 +176,13 @@ async function addCompression(app: FastifyInstance, compression: Configuration['
   });
 }
 
-/** Clients of PostgREST that are web pages read these headers of its responses. */
+/** Clients of PostgREST that are web pages read these headers of its responses; those that it exposes and that pgway sends are among them. */
 const dialectHeaders = [
+  'content-encoding',
   'content-location',
   'content-profile',
   'content-range',
+  'date',
   'location',
   'preference-applied',
   'proxy-status',

@@ -110,7 +110,7 @@ describe('CORS', () => {
     const { url } = await serve({ cors, crud: { enabled: true, dialect: 'postgrest' } });
     const response = await fetch(`${url}/api/hello`, { headers: page });
     expect(response.headers.get('access-control-expose-headers')).toBe(
-      'etag, ratelimit, ratelimit-policy, retry-after, x-request-id, x-total-count, content-location, content-profile, content-range, location, preference-applied, proxy-status',
+      'etag, ratelimit, ratelimit-policy, retry-after, x-request-id, x-total-count, content-encoding, content-location, content-profile, content-range, date, location, preference-applied, proxy-status',
     );
   });
 
