@@ -1,5 +1,5 @@
 import type { GatewayResponse, HeaderList, Query } from '@pgway/core';
-import { type Read, type ReadQuery, sql, SqlText, text } from '@pgway/core/internal';
+import { type Read, type ReadQuery, sql, type SqlText, text } from '@pgway/core/internal';
 import { parseRequestQuery } from './request-query.ts';
 import { contentLocation } from './content-location.ts';
 import { ofRequest } from './database-error.ts';
