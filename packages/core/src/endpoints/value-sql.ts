@@ -47,8 +47,8 @@ export function buildStoringStatement(
   return `select pg_catalog.set_config('${settingName}', array[${texts.join(', ')}]::pg_catalog.text, true)`;
 }
 
-/** Returns the stored value as a text. A plan may be made without the setting, which is then NULL. */
+/** Returns the stored value as a text. A plan may be made without the setting, which is then NULL, or empty in a session that has had it. */
 export function writeStoredValue(parameters: readonly EndpointParameter[], { position }: EndpointParameter): string {
   const index = listValueQueries(parameters).findIndex((parameter) => parameter.position === position);
-  return `(pg_catalog.current_setting('${settingName}', true)::pg_catalog.text[])[${index + 1}]`;
+  return `(nullif(pg_catalog.current_setting('${settingName}', true), '')::pg_catalog.text[])[${index + 1}]`;
 }

@@ -41,6 +41,8 @@ select 1 / (count(*) - 2) as n from film`,
   'pay.sql': `-- HTTP POST\n-- idempotent required\n-- single\ninsert into payment (amount, note) values (:amount, :note) returning *`,
   'pay_with.sql': `-- HTTP POST\n-- idempotent
 with paid as (insert into payment (amount) values (:amount) returning id, amount) select id, amount, array[amount] as all from paid`,
+  'pay_owned.sql': `-- HTTP POST\n-- idempotent\n-- param owner = select 1 + 1\n-- single\nwith paid as (insert into payment (amount) values (:amount) returning amount)
+select amount, :owner::int as owner from paid where amount > :owner::int`,
   'pay_twice.sql': `-- HTTP POST\n-- idempotent
 -- result first
 insert into payment (amount) values (:amount) returning id;
@@ -134,6 +136,12 @@ describe('tables in HTML', () => {
     expect(await pay('text/html')).toBe(page);
     expect(await pay('application/json')).toBe('[{"id":1,"amount":5.00,"all":[5.00]}]');
   });
+});
+
+test('a repeated request with a value query gets the stored response', async () => {
+  const pay = (key: string): Promise<string> =>
+    answer('POST /api/pay-owned', { headers: { 'idempotency-key': `"${key}"` }, body: { amount: 5 } });
+  for (const key of ['owned', 'owned', 'other', 'other']) expect(await pay(key)).toBe('200 {"amount":5.00,"owner":2}');
 });
 
 describe('cache', () => {
