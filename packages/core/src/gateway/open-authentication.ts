@@ -102,6 +102,8 @@ export async function openAuthentication(
   const ring = tenant === null ? (needsRing ? await openRing(parts, observe) : null) : tenant.encryption;
   const schemes = await openSchemes(parts, ring, observe);
   const guard = createCsrfGuard(authentication, ring);
+  const authenticationType = authentication.defaultAuthenticationType ?? (await databaseName(connections));
+  // After the queries, which may fail and run again.
   const stop = listenForEndedSessions(authentication, connections, parts.sessions);
   return {
     access: {
@@ -115,7 +117,7 @@ export async function openAuthentication(
     },
     login: {
       schemes,
-      authenticationType: authentication.defaultAuthenticationType ?? (await databaseName(connections)),
+      authenticationType,
       hasher: parts.hasher,
       loginRateLimiter: parts.loginRateLimiter,
       hashRateLimiter: parts.hashRateLimiter,

@@ -49,13 +49,13 @@ export async function openCache(
   const { cacheInvalidateChannel: channel, maxCacheableRows, maxCacheableSize } = options;
   const store = options.defaultRoutineCache ?? createMemoryCache(options);
   const cache = options.defaultRoutineCache === null ? store : new GuardedCache(store);
+  // The memory cache has the responses of one gateway. The store opens after the query, which may fail and run again.
+  const scope = options.defaultRoutineCache === null ? '' : await identifyDatabase(connections);
   let failure: string | null = null;
   await openStore(cache, ({ unavailable: error }) => {
     failure = error === null ? null : error.message;
     observe(error === null ? { kind: 'cache-available' } : { kind: 'cache-unavailable', error });
   });
-  // The memory cache has the responses of one gateway.
-  const scope = options.defaultRoutineCache === null ? '' : await identifyDatabase(connections);
   const invalidator = new Invalidator(cache);
   const stop = channel === null ? (): void => undefined : listen(channel, connections, invalidator);
   const counts: CacheCounts = { hits: 0, misses: 0, shared: 0 };
