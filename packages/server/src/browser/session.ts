@@ -50,12 +50,13 @@ export class Session {
     this.#changed();
   }
 
-  /** Ends the session of the sign-in page. Returns whether it has ended. */
+  /** Ends the session of the sign-in page, and continues at its provider where that has a session too. Returns whether it has ended. */
   async endCookie(path: string): Promise<boolean> {
     const headers = [...(await this.antiforgery())].map(([name, value]): [string, string] => [name, value]);
     const response = await fetch(path, { method: 'POST', headers, redirect: 'manual' });
     const isEnded = response.ok || response.type === 'opaqueredirect';
     if (isEnded) this.forget();
+    if (response.ok) await continueAtProvider(response);
     return isEnded;
   }
 
@@ -107,4 +108,12 @@ function accessToken(headers: ReceivedResponse['headers'], bytes: Uint8Array): s
   } catch {
     return null;
   }
+}
+
+/** The body of a sign-out names the page to continue at: one of this server, or the sign-out of the provider. */
+async function continueAtProvider(response: Response): Promise<void> {
+  const { location: next } = (await response.json().catch(() => ({}))) as { readonly location?: unknown };
+  if (typeof next !== 'string') return;
+  const url = new URL(next, location.origin);
+  if (url.origin !== location.origin && /^https?:$/.test(url.protocol)) location.assign(url);
 }

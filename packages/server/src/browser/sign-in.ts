@@ -13,8 +13,9 @@ export function signInView(data: PageData, session: Session, open: (id: string) 
   const dialog = signInDialog(data, session, open);
   const status = element('span', { role: 'status' });
   const toggle = button('Sign in', 'secondary', () => {
-    if (session.state !== null) void signOut(data, session, open);
-    else signIn(data, open, dialog);
+    if (session.state !== null) {
+      signOut(data, session, open).catch(() => (status.textContent = 'Not signed out: the server cannot be reached'));
+    } else signIn(data, open, dialog);
   });
   const update = (): void => {
     const { state } = session;
