@@ -1,7 +1,9 @@
-import { readdir, readFile, stat, symlink } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { expect, test } from 'vitest';
+import { parseEnv } from 'node:util';
+import { freshDatabase } from '@pgway/testing';
+import { expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { parseJsonText } from '../../src/config/json-text.ts';
 import { configurationTemplate } from '../../src/config/template.ts';
@@ -68,7 +70,10 @@ test('keeps what package.json, .env and .gitignore have', async () => {
   expect(JSON.parse(await read('package.json'))).toEqual({
     name: 'shop',
     scripts: { start: 'node .', build: 'pgway generate && tsc' },
+    dependencies: { pgway: expect.stringMatching(/^\^\d/) },
+    devDependencies: { typescript: '^7.0.2' },
   });
+  expect(stdout).toContain('  npm run build\n  npx pgway --watch\n');
   expect(await read('package.json')).toMatch(/^\{\n\t"name"/);
   expect(await read('.gitignore')).toBe('dist/\n.env\nnode_modules/\n.pgway/\n');
 });
@@ -77,6 +82,8 @@ test('a connection string becomes a variable of .env that others cannot read', a
   const folder = await folderWith();
   expect((await init(folder, '--database=postgres://ada:a#b@db/shop')).code).toBe(0);
   expect(await readFile(join(folder, '.env'), 'utf8')).toBe("DATABASE_URL='postgres://ada:a#b@db/shop'\n");
+  await chmod(join(folder, '.env'), 0o644);
+  expect((await init(folder, '--force', '--sign-in=jwt')).stderr).not.toBe('');
   const isPosix = process.platform !== 'win32';
   const { mode } = await stat(join(folder, '.env'));
   expect(isPosix ? mode & 0o777 : 0o600).toBe(0o600);
@@ -92,7 +99,9 @@ test('asks on a terminal, and again after a wrong answer', async () => {
   terminal.write('\n');
   await expect.poll(() => streams.text.stderr).toMatch(/What do you publish\?[^]*3 {2}tables\n\[1\] $/);
   terminal.write('views\n');
-  await expect.poll(() => streams.text.stderr).toContain('"views" is none of them; enter a number from 1 to 3: ');
+  await expect
+    .poll(() => streams.text.stderr)
+    .toContain('"views" is not one of the choices; enter a number from 1 to 3: ');
   terminal.write('1\n');
 
   expect(await code).toBe(0);
@@ -225,11 +234,53 @@ test.each([
     ['--all', '--publish=tables'],
     '--all and --publish: pass only one of them; --all writes the configuration file only',
   ],
-  [['--database=postgres://db/other'], '--database: .env sets DATABASE_URL to another value; change it there'],
+  [
+    ['--database=postgres://db/other'],
+    '--database: .env sets DATABASE_URL to another database; change it there, or leave --database out',
+  ],
 ])('refuses %j', async (words, message) => {
   const folder = await folderWith({ '.env': 'DATABASE_URL=postgres://db/shop\n' });
   expect(await init(folder, ...words)).toEqual({ code: 2, stdout: '', stderr: `pgway: ${message}\n` });
   expect(await readdir(folder)).toEqual(['.env']);
+});
+
+test.each(["Host=db;Password=it's#1", 'Host=db;Password=a"b#'])('%s is quoted in .env', async (database) => {
+  const folder = await folderWith();
+  expect((await init(folder, `--database=${database}`)).code).toBe(0);
+  expect(parseEnv(await readFile(join(folder, '.env'), 'utf8'))).toEqual({ DATABASE_URL: database });
+});
+
+test('the database of the environment is not another one than that of the switch', async () => {
+  const folder = await folderWith();
+  const streams = createTestProcess(folder);
+  const words = ['init', '--database=embedded', '--publish=tables'];
+  expect(await run(words, { DATABASE_URL: 'postgres://db/production' }, streams)).toBe(2);
+  expect(streams.text.stderr).toBe(
+    'pgway: --database: the environment sets DATABASE_URL to another database; change it there, or leave --database out\n',
+  );
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('what the database has already stays as it is', async () => {
+  const database = await freshDatabase(
+    `create table note (body text); create function login() returns int language sql as 'select 1'`,
+  );
+  onTestFinished(() => database.drop());
+  const { pathname } = new URL(database.connectionString);
+  const { code, stdout } = await init(
+    await folderWith(),
+    `--database=${database.connectionString}`,
+    '--publish=tables',
+    '--sign-in=cookie',
+  );
+  expect(code).toBe(0);
+  expect(stdout).toContain(
+    `db/api.sql  not applied: the database ${pathname.slice(1)} has login, note; compare the file with it, and run what is missing\n`,
+  );
+  const [found] = await database.query(
+    `select obj_description('note'::regclass) as comment, to_regclass('person') as person`,
+  );
+  expect(found).toEqual({ comment: null, person: null });
 });
 
 test('a package.json that is not an object', async () => {

@@ -5,7 +5,8 @@ import { loadConfiguration } from '../../config/load.ts';
 import { Lifecycle } from '../../lifecycle.ts';
 import type { ProcessContext } from '../../process-context.ts';
 import { startDatabase } from '../../start.ts';
-import { databaseFile } from './project-files.ts';
+import type { Choices } from './choices.ts';
+import { databaseFile, databaseObjects, databaseStatements } from './project-files.ts';
 
 interface ApplyContext {
   /** The configuration file. */
@@ -14,14 +15,19 @@ interface ApplyContext {
   readonly process: ProcessContext;
 }
 
+/** Names are found as the statements find them: along the search_path. */
+const existingObjectsSql = (names: readonly string[]): string => `
+  select current_database(), string_agg(distinct name, ', ')
+  from unnest(array[${names.map((name) => `'${name}'`).join(', ')}]) name
+  where to_regclass(name) is not null
+    or exists (select from pg_proc where proname = name and pronamespace = any (current_schemas(false)::regnamespace[]))`;
+
 /**
- * Runs the statements in the database of the configuration, all or none, and returns its name.
+ * Runs the statements of these choices in the database of the configuration, all or none, unless it has an object of one of their names.
+ * Returns a line that says what was done.
  * @throws StartError
  */
-export async function applyStatements(
-  statements: readonly string[],
-  { file, environment, process }: ApplyContext,
-): Promise<string> {
+export async function applyStatements(choices: Choices, { file, environment, process }: ApplyContext): Promise<string> {
   const { workingDirectory } = process;
   const files = [{ name: file, optional: false }];
   const sources = { workingDirectory, files, environment, overrides: [], otherOptions: [], commandNames: [] };
@@ -32,8 +38,13 @@ export async function applyStatements(
   try {
     const connectionString = await startDatabase(lifecycle, configuration, { workingDirectory, progress, joins: true });
     const connection = { connectionString, applicationName: 'pgway init', pooler: configuration.gateway.pooler };
-    const results = await runStatements(connection, [...statements, 'select current_database()']);
-    return results.at(-1)![0]![0]!;
+    const [rows] = await runStatements(connection, [existingObjectsSql(databaseObjects(choices))]);
+    const [database, existing] = rows![0]!;
+    if (existing !== null) {
+      return `${databaseFile}  not applied: the database ${database} has ${existing}; compare the file with it, and run what is missing`;
+    }
+    await runStatements(connection, databaseStatements(choices));
+    return `${databaseFile}  applied to the database ${database}`;
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     const { code, message } = error.diagnostics;

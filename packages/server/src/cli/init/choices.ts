@@ -93,6 +93,6 @@ async function askForChoice({ text, choices }: Question, ask: Ask | null): Promi
     if (answer === '') return choices[0].name;
     const found = choices.find(({ name }, index) => answer === name || answer === String(index + 1));
     if (found !== undefined) return found.name;
-    question = `"${escapeControlCharacters(answer)}" is none of them; enter a number from 1 to ${choices.length}: `;
+    question = `"${escapeControlCharacters(answer)}" is not one of the choices; enter a number from 1 to ${choices.length}: `;
   }
 }

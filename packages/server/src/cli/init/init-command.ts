@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import { ConfigurationError } from '../../config/configuration-error.ts';
 import { defaultFile } from '../../config/configuration-files.ts';
 import type { Environment } from '../../config/environment.ts';
+import type { Override } from '../../config/layers.ts';
 import { configurationTemplate } from '../../config/template.ts';
 import { version } from '../../version.ts';
 import type { Arguments } from '../arguments.ts';
@@ -14,7 +14,6 @@ import { isTerminal, onTerminal } from '../secret-input.ts';
 import { applyStatements } from './apply-statements.ts';
 import { type Choices, choose } from './choices.ts';
 import {
-  databaseFile,
   databaseStatements,
   ignoredFiles,
   projectConfiguration,
@@ -26,7 +25,7 @@ import {
 
 /** A file to write. */
 interface WrittenFile extends ProjectFile {
-  /** Permissions of a new file; absent: those of the process. */
+  /** Permissions; absent: those of the file, or of the process. */
   readonly mode?: number;
 }
 
@@ -49,13 +48,12 @@ export async function runInit(
     return 0;
   }
   const dotenv = (await folder.read('.env')) ?? '';
-  const hasDatabase = [environment, parseEnv(dotenv)].some((variables) =>
-    databaseVariables.some((key) => variables[key]),
-  );
+  const found = findDatabase(environment, parseEnv(dotenv));
+  checkDatabase(overrides, found);
   const asks = isTerminal(process.stdin) && !flags.has('yes');
   const choices = asks
-    ? await onTerminal(process, (ask) => choose(overrides, hasDatabase, ask))
-    : await choose(overrides, hasDatabase, null);
+    ? await onTerminal(process, (ask) => choose(overrides, found !== null, ask))
+    : await choose(overrides, found !== null, null);
   const created = [{ name, text: projectConfiguration(choices) }, ...projectFiles(choices)];
   const amended = await amendedFiles(folder, choices, dotenv);
   await folder.write(created, amended);
@@ -63,17 +61,44 @@ export async function runInit(
     process,
     [...created, ...amended].map((file) => `${file.name}  written`),
   );
-  const statements = databaseStatements(choices);
-  if (statements.length > 0) {
-    const database = await applyStatements(statements, { file: name, environment, process });
-    print(process, [`${databaseFile}  applied to the database ${database}`]);
-  }
-  print(process, nextSteps(name));
+  const project = { file: name, environment, process };
+  if (databaseStatements(choices).length > 0) print(process, [await applyStatements(choices, project)]);
+  print(process, nextSteps(name, amended));
   return 0;
 }
 
 /** The variables that name a database. */
-const databaseVariables = ['DATABASE_URL', 'PGWAY_CONNECTION_STRING', 'PGHOST'];
+const databaseVariables = ['DATABASE_URL', 'PGWAY_CONNECTION_STRING', 'PGHOST'] as const;
+
+/** A variable that names a database. */
+interface FoundDatabase {
+  readonly variable: string;
+  readonly value: string;
+  /** Where it is set. */
+  readonly place: string;
+}
+
+/** Variables of the process win over those of `.env`. */
+function findDatabase(environment: Environment, dotenv: Environment): FoundDatabase | null {
+  for (const [variables, place] of [
+    [environment, 'the environment'],
+    [dotenv, '.env'],
+  ] as const) {
+    const variable = databaseVariables.find((name) => variables[name]);
+    if (variable !== undefined) return { variable, value: variables[variable]!, place };
+  }
+  return null;
+}
+
+/** The statements would run in the other database. @throws ConfigurationError */
+function checkDatabase(overrides: readonly Override[], found: FoundDatabase | null): void {
+  const value = overrides.find(({ key }) => key === 'database')?.value;
+  if (value === undefined || found === null || value === found.value) return;
+  const { variable, place } = found;
+  throw new ConfigurationError([
+    `--database: ${place} sets ${variable} to another database; change it there, or leave --database out`,
+  ]);
+}
 
 function argumentOf(name: string): string {
   return name === defaultFile ? '' : ` ${name}`;
@@ -83,13 +108,19 @@ function print({ stdout }: ProcessContext, lines: readonly string[]): void {
   stdout.write(lines.map((line) => `${escapeControlCharacters(line)}\n`).join(''));
 }
 
-function nextSteps(name: string): readonly string[] {
+/** Scripts of the project that existed before are kept, and may do something else. */
+function nextSteps(name: string, amended: readonly ProjectFile[]): readonly string[] {
   const argument = argumentOf(name);
+  const contents = amended.find((file) => file.name === 'package.json')?.text;
+  const { scripts: existing = {} } = JSON.parse(contents ?? '{}') as {
+    readonly scripts?: Readonly<Record<string, string>>;
+  };
+  const hasScript = (script: string): boolean => argument === '' && existing[script] === scripts[script];
   return [
     'Next:',
     '  npm install',
-    argument === '' ? '  npm run build' : `  npx pgway generate${argument} && npx tsc`,
-    argument === '' ? '  npm start' : `  npx pgway${argument} --watch`,
+    hasScript('build') ? '  npm run build' : `  npx pgway generate${argument} && npx tsc`,
+    hasScript('start') ? '  npm start' : `  npx pgway${argument} --watch`,
     'and open http://127.0.0.1:8080/, and /console for all endpoints.',
   ];
 }
@@ -136,6 +167,8 @@ class ProjectFolder {
     const path = resolve(this.#path, name);
     try {
       if (name.includes('/')) await mkdir(dirname(path), { recursive: true });
+      // The mode of writeFile is that of new files only.
+      if (mode !== undefined) await chmod(path, mode).catch(() => undefined);
       await writeFile(path, text, { flag, ...(mode === undefined ? {} : { mode }) });
     } catch (error) {
       throw new ConfigurationError([
@@ -174,42 +207,37 @@ function withLines(text: string, lines: readonly string[]): string {
   return lines.length === 0 ? text : `${text}${separator}${lines.join('\n')}\n`;
 }
 
-/** @throws ConfigurationError for a variable that has another value */
+/** @throws ConfigurationError */
 function amendVariables(dotenv: string, choices: Choices): string {
   const existing = parseEnv(dotenv);
-  const added: string[] = [];
-  for (const [name, value] of Object.entries(projectVariables(choices))) {
-    if (existing[name] === undefined) added.push(`${name}=${quoted(value)}`);
-    else if (name === 'DATABASE_URL' && existing[name] !== value) {
-      throw new ConfigurationError(['--database: .env sets DATABASE_URL to another value; change it there']);
-    }
+  const added = Object.entries(projectVariables(choices)).filter(([name]) => existing[name] === undefined);
+  return withLines(dotenv, added.map(variableLine));
+}
+
+/** @throws ConfigurationError for a value that no quotes can hold */
+function variableLine([name, value]: readonly [string, string]): string {
+  for (const quote of ['', "'", '"', '`']) {
+    const line = `${name}=${quote}${value}${quote}`;
+    if (parseEnv(line)[name] === value) return line;
   }
-  return withLines(dotenv, added);
+  throw new ConfigurationError([`${name}: the value cannot be written to .env; set it in the environment`]);
 }
 
-/** A line of `.env` ends at a `#` outside of quotes. */
-function quoted(value: string): string {
-  return /^[\w@%+=:,./?&-]*$/.test(value) ? value : `'${value}'`;
-}
-
-/** Adds the scripts that are missing. @throws ConfigurationError */
+/** Adds the scripts and dependencies that are missing. @throws ConfigurationError */
 function amendPackage(text: string | null): string {
-  if (text === null) {
-    const contents = {
-      private: true,
-      type: 'module',
-      scripts,
-      dependencies: { pgway: `^${version()}` },
-      devDependencies: { typescript: '^7.0.2' },
-    };
-    return `${JSON.stringify(contents, null, 2)}\n`;
-  }
+  const required = { dependencies: { pgway: `^${version()}` }, devDependencies: { typescript: '^7.0.2' } };
+  if (text === null) return `${JSON.stringify({ private: true, type: 'module', scripts, ...required }, null, 2)}\n`;
   const contents = parsePackage(text);
-  const existing = (contents['scripts'] ?? {}) as Readonly<Record<string, string>>;
-  const amended = { ...scripts, ...existing };
-  if (Object.keys(amended).length === Object.keys(existing).length) return text;
+  const sectionOf = (name: string): Readonly<Record<string, string>> => ({ ...(contents[name] as object | undefined) });
+  const installed = { ...sectionOf('dependencies'), ...sectionOf('devDependencies') };
+  const amended = { ...contents, scripts: { ...scripts, ...sectionOf('scripts') } };
+  for (const [section, packages] of Object.entries(required)) {
+    const missing = Object.entries(packages).filter(([name]) => !Object.hasOwn(installed, name));
+    if (missing.length > 0)
+      Object.assign(amended, { [section]: { ...sectionOf(section), ...Object.fromEntries(missing) } });
+  }
   const indent = /^[ \t]+(?=")/m.exec(text)?.[0] ?? 2;
-  return `${JSON.stringify({ ...contents, scripts: amended }, null, indent)}\n`;
+  return `${JSON.stringify(amended, null, indent)}\n`;
 }
 
 function parsePackage(text: string): Readonly<Record<string, unknown>> {

@@ -105,6 +105,13 @@ export function databaseStatements({ publish, signIn }: Choices): readonly strin
   return [...endpoints[publish], ...(signIn === 'none' ? [] : signInStatements)];
 }
 
+/** Returns the names of the objects that the statements create. */
+export function databaseObjects(choices: Choices): readonly string[] {
+  return databaseStatements(choices).flatMap(
+    (statement) => /^create (?:or replace )?(?:table if not exists|function) (\w+)/.exec(statement)?.[1] ?? [],
+  );
+}
+
 const page = `<!doctype html>
 <html lang="en">
   <meta charset="utf-8">
