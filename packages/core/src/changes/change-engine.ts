@@ -108,6 +108,7 @@ export class ChangeEngine implements ChangeFeed {
       limiter: this.#limiter,
       definitions: this.#definitions,
       redefined: (group) => this.#restartGroup(group, 'schema-changed'),
+      findObstacle: () => (this.#source.reader === null ? this.#source.unavailable : null),
       ended: (group, reason) => this.#endGroup(group, reason),
       deliveries: (count) => void (this.#counts.deliveries += count),
       gaps: (reason, receivers) => this.#countGaps(reason, receivers),

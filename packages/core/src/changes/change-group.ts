@@ -12,10 +12,18 @@ import { formatChangeId, formatSource, isIdOf, isIdOfServer, numberAfter } from 
 import type { ReplayLog } from './replay-log.ts';
 import { unavailable } from './unavailable.ts';
 
-/** A message of a subscriber, or the place of one that is not read yet. Null for a closed place: there is none. */
+/** A message of a subscriber, or the place of one that is not read yet. */
 interface Place {
   message: ChangeMessage | null;
   isOpen: boolean;
+}
+
+/** Holds back the messages after the one that is read. */
+export interface Hold {
+  /** Delivers the message, and those that wait for it. */
+  release(message: ChangeMessage): void;
+  /** Whether a gap has made the message unnecessary. */
+  readonly isDiscarded: boolean;
 }
 
 /** A subscriber of a group. Messages wait while the rows of its snapshot are read. */
@@ -38,18 +46,26 @@ export class GroupMember {
     return this.#queue.length > 0;
   }
 
-  /**
-   * Holds later messages back.
-   * @returns a function that delivers a message, if there is one, and those that wait for it
-   */
-  hold(): (message: ChangeMessage | null) => void {
+  /** Holds later messages back. */
+  hold(): Hold {
     const place: Place = { message: null, isOpen: true };
     this.#queue.push(place);
-    return (message) => {
-      place.message = message;
-      place.isOpen = false;
-      while (this.#queue[0]?.isOpen === false) this.#deliver(this.#queue.shift()!.message);
+    const isDiscarded = (): boolean => !this.#queue.includes(place);
+    return {
+      get isDiscarded() {
+        return isDiscarded();
+      },
+      release: (message) => {
+        place.message = message;
+        place.isOpen = false;
+        while (this.#queue[0]?.isOpen === false) this.#deliver(this.#queue.shift()!.message);
+      },
     };
+  }
+
+  /** Drops the messages that wait for rows, and these rows: a gap and those of a later cut replace them. */
+  discard(): void {
+    this.#queue = [];
   }
 
   send(message: ChangeMessage): void {
@@ -57,9 +73,9 @@ export class GroupMember {
     else this.#deliver(message);
   }
 
-  /** Delivers the messages that wait, and ends. */
+  /** Delivers the gaps that wait, and ends. Changes that wait are those of rows that the listener does not have. */
   end(reason: ChangeEnd): void {
-    for (const { message } of this.#queue) this.#deliver(message);
+    for (const { message } of this.#queue) if (message?.kind === 'gap') this.#deliver(message);
     const hasEnded = this.#isEnded;
     this.abandon();
     if (!hasEnded) this.listener.ended(reason);

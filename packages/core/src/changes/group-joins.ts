@@ -1,5 +1,5 @@
 import type { ChangeEnd, ChangeGapReason, ChangeRequest } from '../ports/changes.ts';
-import type { ChangeGroup, GroupMember } from './change-group.ts';
+import type { ChangeGroup, GroupMember, Hold } from './change-group.ts';
 import { formatChangeId } from './change-id.ts';
 import type { Cut } from './cut.ts';
 import type { GroupDefinitions } from './group-definitions.ts';
@@ -24,6 +24,8 @@ export interface JoinOptions {
   readonly definitions: GroupDefinitions;
   /** The definitions have changed since the cut at which the group begins: it begins again. */
   redefined(group: ChangeGroup): void;
+  /** Returns why the log is not read; null: it is. */
+  findObstacle(): Error | null;
   ended(group: ChangeGroup, reason: ChangeEnd): void;
   deliveries(count: number): void;
   gaps(reason: ChangeGapReason, receivers: number): void;
@@ -33,7 +35,7 @@ export interface JoinOptions {
 
 interface SnapshotReader {
   readonly member: GroupMember;
-  readonly release: ReturnType<GroupMember['hold']>;
+  readonly hold: Hold;
 }
 
 /** Subscribers that begin at one cut. The rest waits for the next one. */
@@ -117,6 +119,7 @@ export class GroupJoins {
 
   #restart(group: ChangeGroup, reason: ChangeGapReason, cut: Cut): readonly Promise<void>[] {
     group.isActive = true;
+    for (const member of group.members) if (member.snapshot !== null) member.discard();
     this.#options.gaps(reason, group.gapAt(cut.position, reason));
     return this.#readSnapshots(group, [...group.members], { cut, open: new OpenJoins(group, []), isReset: () => true });
   }
@@ -130,11 +133,9 @@ export class GroupJoins {
     const open = new OpenJoins(group, joins);
     const members = joins.map(({ member }) => member);
     for (const member of members) group.members.add(member);
-    const withoutSnapshot = members.flatMap((member) =>
-      member.snapshot === null ? [{ member, release: member.hold() }] : [],
-    );
+    const withoutSnapshot = members.flatMap((member) => (member.snapshot === null ? [member.hold()] : []));
     const begin = (): void => {
-      for (const { release } of withoutSnapshot) release({ kind: 'begin', id });
+      for (const hold of withoutSnapshot) hold.release({ kind: 'begin', id });
       for (const member of members) open.arrive(member);
     };
     const fail = (error: Error): void => {
@@ -168,7 +169,7 @@ export class GroupJoins {
     for (const member of members) {
       const { snapshot } = member;
       if (snapshot === null) continue;
-      const reader = { member, release: member.hold() };
+      const reader = { member, hold: member.hold() };
       const key = JSON.stringify([snapshot.sql, snapshot.values]);
       const known = bySnapshot.get(key);
       if (known === undefined) bySnapshot.set(key, { snapshot, readers: [reader] });
@@ -194,24 +195,36 @@ export class GroupJoins {
       };
       return this.#read(lookup, cut, fail, async () => {
         if (collector.isTooLarge || collector.error !== null) return fail(collector.error ?? tooLarge());
-        if (!(await this.#options.definitions.areCurrent(group, cut.definitions))) {
-          // The rows of a later cut replace them.
-          this.#options.redefined(group);
-          for (const { member, release } of readers) {
-            release(null);
-            open.arrive(member);
-          }
-          return this.#options.wake();
-        }
+        if (!(await this.#options.definitions.areCurrent(group, cut.definitions)))
+          return this.#readAgain(group, readers, open);
         const rows = [...collector.take().values()].map(({ record }) => record);
         const [first, again] = [false, true].map((reset) => ({ kind: 'rows', id, rows, isReset: reset }) as const);
-        for (const { member, release } of readers) {
-          release(isReset(member) ? again! : first!);
+        for (const { member, hold } of readers) {
+          hold.release(isReset(member) ? again! : first!);
           open.arrive(member);
         }
         this.#options.deliveries(readers.length * rows.length);
       });
     });
+  }
+
+  /**
+   * Drops rows that were read under other definitions than those of their cut: files that have been written again look empty. New subscribers
+   * begin at a later cut, and the others keep waiting for the rows of one.
+   */
+  #readAgain(group: ChangeGroup, readers: readonly SnapshotReader[], open: OpenJoins): void {
+    const waiting = readers.filter(({ hold }) => !hold.isDiscarded);
+    // A gap has preceded the first rows of the others.
+    for (const { member, hold } of readers) if (hold.isDiscarded) open.arrive(member);
+    if (waiting.length === 0) return;
+    for (const { member } of waiting) {
+      const join = open.take(member);
+      if (join !== null) this.#joins.push(join);
+    }
+    this.#options.redefined(group);
+    const obstacle = this.#options.findObstacle();
+    if (obstacle === null) this.#options.wake();
+    else this.fail(unavailable(obstacle));
   }
 
   /** Resolves when the cut is not needed any more. */

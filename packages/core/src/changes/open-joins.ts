@@ -31,6 +31,16 @@ export class OpenJoins {
     else open.join.reject(this.#group.refusal());
   }
 
+  /** Takes a join out, which begins at a later cut. Returns null for a member that has begun. */
+  take(member: GroupMember): Join | null {
+    const open = this.#joins.get(member);
+    if (open === undefined) return null;
+    this.#joins.delete(member);
+    this.#group.members.delete(member);
+    member.discard();
+    return open.join;
+  }
+
   /** Rejects a join. Returns false for a member that has begun. */
   fail(member: GroupMember, error: Error): boolean {
     const open = this.#joins.get(member);

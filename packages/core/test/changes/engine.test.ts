@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { useDatabase } from '@pgway/testing';
+import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { ChangeEngine } from '../../src/changes/change-engine.ts';
 import { asLines, column, queryOf, requestOf, startEngine, subscribe } from './engine-support.ts';
@@ -239,6 +240,7 @@ describe('gaps', () => {
   describe('other definitions between a snapshot and the lookups in it', () => {
     const write = `insert into member values ('a'); insert into item values (1, 'a', 'Secret')`;
     const alter = `alter policy tenants on item using (true)`;
+    const items = { sql: 'select "r"."id", "r"."title" from "item" as "r"', values: [] };
     const restore = `alter policy tenants on item using (${own})`;
     /** The caller may read the row from the moment on at which its title is another one. */
     const publish = (change: string): Promise<unknown> =>
@@ -280,24 +282,64 @@ describe('gaps', () => {
       expect(asLines(messages).join('')).not.toContain('Secret');
     });
 
-    test('make a subscriber begin at a later snapshot', async () => {
+    test.each([
+      ['policy', 'b', alter, restore],
+      [
+        'rewrite of the table, which looks empty in earlier snapshots',
+        'a',
+        'alter table item add column extra float default random()',
+        'alter table item drop column extra',
+      ],
+    ])('make a subscriber begin at a later snapshot: a %s', async (_, caller, change, undo) => {
       const { engine, steps } = await startWithSteps();
       await subscribe(engine, requestOf(item, tenant('a')));
       await database.query(write);
-      const snapshot = { sql: 'select "r"."id", "r"."title" from "item" as "r"', values: [] };
       let joining: ReturnType<typeof subscribe> | null = null;
       steps.push(
         async () => {
-          joining = subscribe(engine, requestOf(item, { ...tenant('b'), snapshot }));
+          joining = subscribe(engine, requestOf(item, { ...tenant(caller), snapshot: items }));
           await database.query('select');
         },
-        () => publish(alter),
+        () => publish(change),
       );
 
       await expect.poll(() => steps).toEqual([]);
-      const { messages } = await joining!;
-      await expect.poll(() => asLines(messages)).toEqual(['gap schema-changed', 'reset {"id":1,"title":"Public"}']);
-      await database.query(restore);
+      const { messages, subscription } = await joining!;
+      expect(asLines(messages)).toEqual(['rows {"id":1,"title":"Public"}']);
+      expect(subscription.lastId >= messages[0]!.id).toBe(true);
+      await database.query(undo);
+    });
+
+    test('leave a subscriber without changes of rows that it does not have', async () => {
+      const { engine } = await startEngine(database);
+      const locked = { sql: `${items.sql} where (select pg_advisory_xact_lock_shared(4713)) is not null`, values: [] };
+      const { messages, subscription } = await subscribe(
+        engine,
+        requestOf(item, { ...tenant('a'), snapshot: locked, gapOn: [{ schema: 'public', name: 'film' }] }),
+      );
+      const plain = await subscribe(engine, requestOf(item, tenant('a')));
+      await database.query(`insert into member values ('a')`);
+      const client = new Client({ connectionString: database.connectionString });
+      await client.connect();
+      onTestFinished(() => client.end());
+      await client.query('select pg_advisory_lock(4713)');
+      await database.query(`insert into film values (1, 'One'); delete from film`);
+      await expect.poll(() => asLines(messages)).toEqual(['rows ', 'gap related-change']);
+      await database.query(`insert into item values (1, 'a', 'Secret')`);
+      await expect.poll(() => asLines(plain.messages)).toContain('insert {"id":1,"title":"Secret"}');
+      expect(subscription.lastId).toBe(messages[1]!.id);
+      await database.query(`begin; alter role ${role} bypassrls; update item set title = 'Public'; commit`);
+      await expect.poll(() => asLines(plain.messages)).toContain('gap schema-changed');
+      await client.query('select pg_advisory_unlock(4713)');
+
+      await expect.poll(() => asLines(messages).at(-1)).toBe('reset {"id":1,"title":"Public"}');
+      await database.query(`alter role ${role} nobypassrls`);
+      expect(asLines(messages)).toEqual([
+        'rows ',
+        'gap related-change',
+        'gap schema-changed',
+        'reset {"id":1,"title":"Public"}',
+      ]);
     });
   });
 

@@ -2,6 +2,7 @@ import { useDatabase } from '@pgway/testing';
 import { Client } from 'pg';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { GroupMember } from '../../src/changes/change-group.ts';
+import type { ChangeMessage } from '../../src/ports/changes.ts';
 import { asLines, column, queryOf, requestOf, startEngine, subscribe } from './engine-support.ts';
 
 const database = useDatabase(`
@@ -152,13 +153,28 @@ describe('a client that was cut off after a gap', () => {
     const listener = { message: ({ id }: { readonly id: string }) => received.push(id), ended: () => undefined };
     const member = new GroupMember(listener, { snapshot: null, lastEventId: '0' });
     const [first, gap, second, last] = ['1', '2', '3', '4'].map((id) => ({ kind: 'begin', id }) as const);
-    const releaseFirst = member.hold();
+    const holdOfFirst = member.hold();
     member.send(gap!);
-    const releaseSecond = member.hold();
+    const holdOfSecond = member.hold();
     member.send(last!);
-    releaseSecond(second!);
+    holdOfSecond.release(second!);
     expect([received, member.lastId, member.isHeld]).toEqual([[], '0', true]);
-    releaseFirst(first!);
+    holdOfFirst.release(first!);
     expect([received, member.lastId, member.isHeld]).toEqual([['1', '2', '3', '4'], '4', false]);
+  });
+
+  test('gets no changes of rows that it waits for when its stream ends', () => {
+    const received: string[] = [];
+    const listener = {
+      message: ({ kind, id }: ChangeMessage) => received.push(`${kind} ${id}`),
+      ended: (reason: string) => received.push(reason),
+    };
+    const member = new GroupMember(listener, { snapshot: snapshotOf('true'), lastEventId: '0' });
+    const hold = member.hold();
+    member.send({ kind: 'changes', id: '1', changes: [] });
+    member.send({ kind: 'gap', id: '0', reason: 'schema-changed' });
+    member.end('schema-changed');
+    hold.release({ kind: 'rows', id: '2', rows: [], isReset: true });
+    expect([received, member.lastId]).toEqual([['gap 0', 'schema-changed'], '0']);
   });
 });

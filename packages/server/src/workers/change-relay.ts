@@ -167,7 +167,7 @@ class WorkerSubscriptions {
       else relayed.cancel = () => subscription.cancel();
       // The messages of the subscription precede the answer.
       this.#flush();
-      return { ok: true, lastId: subscription.lastId };
+      return { ok: true };
     } catch (error) {
       if (this.#subscriptions.get(id) === relayed) this.#subscriptions.delete(id);
       return { ok: false, failure: toFailure(error) };

@@ -172,9 +172,7 @@ export interface ChangeSubscribeQuestion {
   readonly request: ChangeRequest;
 }
 
-export type ChangeSubscribeAnswer =
-  | { readonly ok: true; readonly lastId: string }
-  | { readonly ok: false; readonly failure: ChangeFailure };
+export type ChangeSubscribeAnswer = { readonly ok: true } | { readonly ok: false; readonly failure: ChangeFailure };
 
 /** Why a subscription was refused, without the class of the error, which a message does not keep. */
 export type ChangeFailure =

@@ -105,7 +105,6 @@ class WorkerChangeFeed implements ChangeFeed {
       this.#subscribers.delete(id);
       throw fromFailure(answer.failure);
     }
-    if (subscriber.lastId === '') subscriber.lastId = answer.lastId;
     return {
       get lastId() {
         return subscriber.lastId;
