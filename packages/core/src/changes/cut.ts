@@ -46,15 +46,15 @@ export class Cut {
   #uses = 1;
 
   private constructor(transaction: Transaction, row: readonly (string | null)[], takenAt: number) {
-    const [snapshot, visibility, insertLsn, flushLsn, timeline, hasSlot, tables, roles] = row;
+    const [snapshot, visibility, insertLsn, flushLsn, hasSlot, ...definitions] = row;
     this.#transaction = transaction;
     this.snapshot = snapshot!;
     this.visibility = parseSnapshot(visibility!);
     this.insertLsn = parseLsn(insertLsn!);
     this.flushLsn = parseLsn(flushLsn!);
-    this.position = `${timeline!}-${normalizeLsn(insertLsn!)}`;
     this.hasSlot = hasSlot === 't';
-    this.definitions = parseDefinitions(tables!, roles!);
+    this.definitions = parseDefinitions(definitions);
+    this.position = `${this.definitions.timeline}-${normalizeLsn(insertLsn!)}`;
     this.takenAt = takenAt;
     this.takenAtTime = Date.now() - (performance.now() - takenAt);
   }
@@ -121,7 +121,6 @@ function snapshotSql(serverVersion: number): string {
   const settings = timeouts.map((name) => `, pg_catalog.set_config('${name}', '0', true)`).join('');
   return `select pg_catalog.pg_export_snapshot(), pg_catalog.pg_current_snapshot()::pg_catalog.text,
   pg_catalog.pg_current_wal_insert_lsn(), pg_catalog.pg_current_wal_flush_lsn(),
-  pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_flush_lsn()), 1, 8),
   exists (select from pg_catalog.pg_replication_slots as s where s.slot_name operator(pg_catalog.=) $4::pg_catalog.name),
   ${definitionsSql(serverVersion)}${settings}`;
 }

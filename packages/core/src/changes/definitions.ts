@@ -10,6 +10,8 @@ export interface TableState {
 
 /** The state of tables and roles that decides which rows a caller sees. The log does not announce its changes. */
 export interface Definitions {
+  /** The timeline of the server, 8 hexadecimal digits: a promoted standby has another one than the primary that it replaces. */
+  readonly timeline: string;
   /** By OID. */
   readonly tables: ReadonlyMap<string, TableState>;
   /** The attributes and memberships of roles, by name. */
@@ -32,9 +34,13 @@ export interface LookupSubject {
   readonly role: string;
 }
 
-/** Returns whether both definitions have the same role, and the same table but for its storage. */
+/** Returns whether both definitions are of one server, and have the same role, and the same table but for its storage. */
 export function haveSameDefinition(a: Definitions, b: Definitions, { table, role }: LookupSubject): boolean {
-  return a.tables.get(table)?.definition === b.tables.get(table)?.definition && a.roles.get(role) === b.roles.get(role);
+  return (
+    a.timeline === b.timeline &&
+    a.tables.get(table)?.definition === b.tables.get(table)?.definition &&
+    a.roles.get(role) === b.roles.get(role)
+  );
 }
 
 /** Returns whether rows that were read between both definitions were read under one of them. */
@@ -48,7 +54,7 @@ export function definitionValues({ tables, roles }: DefinitionSubjects, publicat
   return [arrayLiteral(tables), publication, arrayLiteral(roles)];
 }
 
-/** Returns two expressions, whose texts `parseDefinitions` reads. */
+/** Returns three expressions, whose texts `parseDefinitions` reads. */
 export function definitionsSql(serverVersion: number): string {
   const places = [
     { catalog: 'pg_publication_rel', publication: 'prpubid', member: 'prrelid', of: 'm.oid' },
@@ -64,7 +70,8 @@ export function definitionsSql(serverVersion: number): string {
         where p.pubname operator(pg_catalog.=) $2 and e.${member} operator(pg_catalog.=) ${of})`,
     )
     .join(', ');
-  return `(select pg_catalog.json_object_agg(c.oid, (
+  return `pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_flush_lsn()), 1, 8),
+  (select pg_catalog.json_object_agg(c.oid, (
       with recursive tree (oid) as (
           select c.oid
         union
@@ -102,9 +109,10 @@ export function definitionsSql(serverVersion: number): string {
     where r.rolname operator(pg_catalog.=) any ($3::pg_catalog.name[]))`;
 }
 
-export function parseDefinitions(tables: string | null, roles: string | null): Definitions {
+export function parseDefinitions([timeline, tables, roles]: readonly (string | null)[]): Definitions {
   const states = JSON.parse(tables ?? '{}') as Record<string, readonly [storage: string, definition: string]>;
   return {
+    timeline: timeline!,
     tables: new Map(Object.entries(states).map(([id, [storage, definition]]) => [id, { storage, definition }])),
     roles: new Map(Object.entries(JSON.parse(roles ?? '{}') as Record<string, string>)),
   };

@@ -94,10 +94,7 @@ export class GroupDefinitions {
         mayShare: false,
         idempotent: true,
         timeout: lookupTimeoutMs,
-        done: () => {
-          const [tables, roles] = rows.rows[0]!;
-          resolve(parseDefinitions(tables!, roles!));
-        },
+        done: () => resolve(parseDefinitions(rows.rows[0]!)),
         failed: (error) => reject(unavailable(error)),
       });
     });

@@ -25,6 +25,21 @@ export interface TestEngine {
   close(): Promise<void>;
 }
 
+export function openDatabase(connectionString: string, poolSize: number): Database {
+  return connectDatabase(parseConnectionString(connectionString), {
+    poolSize,
+    minPoolSize: 0,
+    acquireTimeout: 20_000,
+    statementTimeout: 20_000,
+    shareConnections: true,
+    planCacheMode: 'auto',
+    pooler: 'session',
+    preparedStatements: true,
+    onNotice: () => undefined,
+    onConnectionError: () => undefined,
+  });
+}
+
 /** Starts an engine, and waits until it reads the log. It closes after the test. */
 export async function startEngine(
   { connectionString }: Pick<TestDatabase, 'connectionString'>,
@@ -35,20 +50,7 @@ export async function startEngine(
 ): Promise<TestEngine> {
   const { changeReader = (reader) => reader, changeXid = (xid) => xid, ...own } = options;
   const connection = parseConnectionString(connectionString);
-  const open = (poolSize: number): Database =>
-    connectDatabase(connection, {
-      poolSize,
-      minPoolSize: 0,
-      acquireTimeout: 20_000,
-      statementTimeout: 20_000,
-      shareConnections: true,
-      planCacheMode: 'auto',
-      pooler: 'session',
-      preparedStatements: true,
-      onNotice: () => undefined,
-      onConnectionError: () => undefined,
-    });
-  const [holders, lookups] = [open(5), open(8)];
+  const [holders, lookups] = [openDatabase(connectionString, 5), openDatabase(connectionString, 8)];
   const [{ version }] = (await holders.query(`select current_setting('server_version_num')`)).map(([text]) => ({
     version: Math.trunc(Number(text) / 10_000),
   })) as [{ version: number }];

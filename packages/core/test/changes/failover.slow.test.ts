@@ -3,7 +3,14 @@ import { crudSource, type GatewayOptions } from '@pgway/core';
 import { type PrimaryServer, startPrimary, startGateway, type TestGateway } from '@pgway/testing';
 import { Client } from 'pg';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { ChangeGroup } from '../../src/changes/change-group.ts';
+import { Cut } from '../../src/changes/cut.ts';
+import { GroupDefinitions } from '../../src/changes/group-definitions.ts';
+import { ReplayLog } from '../../src/changes/replay-log.ts';
+import { WatchedTables } from '../../src/changes/watched-table.ts';
+import type { Database } from '../../src/postgres/port.ts';
 import { type Relay, startRelay } from '../replicas/support.ts';
+import { openDatabase, publication, queryOf, requestOf } from './engine-support.ts';
 import { followChanges, openStream, type ServerSentEvent } from './stream-support.ts';
 
 const schema = `
@@ -196,4 +203,35 @@ test('a primary that goes on after its standby was promoted: snapshots are not o
   await standby.query('insert into item values (101, 1)');
   await expect.poll(() => kinds(stream.events()).at(-1)).toBe('insert');
   expect(stream.events().at(-1)!.data).toContain('"id":101');
+});
+
+test('definitions that another server has do not confirm the rows of a snapshot', async () => {
+  const standby = await primary.startReplica();
+  await standby.query('select pg_promote()');
+  const [former, current] = [primary, standby].map(({ connectionString }) => openDatabase(connectionString, 2));
+  onTestFinished(async () => {
+    await former!.close();
+    await current!.close();
+  });
+  const tables = new WatchedTables(current!, publication);
+  await tables.watch({ schema: 'public', name: 'item' });
+  const group = new ChangeGroup('', requestOf(queryOf('item', [])), {
+    log: new ReplayLog({ ageMs: 1_000, bytes: 1_000 }),
+    server: '00000000',
+  });
+  const serverVersion = Number((await current!.query('show server_version_num'))[0]![0]) / 10_000;
+  const definitionsOf = (holders: Database): GroupDefinitions =>
+    new GroupDefinitions(tables, {
+      holders,
+      lookups: holders,
+      publication,
+      serverVersion: () => serverVersion,
+      lookupTimeoutMs: 20_000,
+    });
+  const subjects = await definitionsOf(current!).listSubjects([group]);
+  const cut = await Cut.take(current!, { serverVersion, subjects, publication, slot: '', timeout: 20_000 });
+  onTestFinished(() => cut.release());
+
+  expect(await definitionsOf(current!).areCurrent(group, cut.definitions)).toBe(true);
+  expect(await definitionsOf(former!).areCurrent(group, cut.definitions)).toBe(false);
 });
