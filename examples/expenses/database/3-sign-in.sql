@@ -18,6 +18,15 @@ end $$;
 create trigger end_sessions after update of company, role, hash on app.person
 for each row execute function app.end_sessions();
 
+-- The server ends the streams of a session, too, and does not wait for its next check.
+create function app.announce_end() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  perform pg_notify('expenses_session_ended', new.id);
+  return null;
+end $$;
+create trigger announce_end after update of ended on app.session
+for each row when (new.ended is not null) execute function app.announce_end();
+
 create function app.invite(_company text, _name text, _email text, _role text default 'member') returns text
 language plpgsql as $$
 declare

@@ -228,11 +228,11 @@ export class EventStreams {
     }
   }
 
-  /** Disconnects the subscribers of a session, on every instance. */
-  endSession(session: string): void {
+  /** Disconnects the subscribers of a session, on every instance, or on this one if each of them calls it. */
+  endSession(session: string, scope: 'all' | 'own' = 'all'): void {
     const sessionHash = sha256(session);
     this.#endSession(sessionHash);
-    this.#options.broadcast.publish(signOutTopic, sessionHash);
+    if (scope === 'all') this.#options.broadcast.publish(signOutTopic, sessionHash);
   }
 
   /** Ends all streams. Later subscriptions are refused. */

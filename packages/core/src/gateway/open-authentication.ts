@@ -32,6 +32,7 @@ import {
   endpointSchemes,
   openSchemes,
 } from './open-schemes.ts';
+import { SessionEnds } from './session-ends.ts';
 import { OptionsError } from './start-error.ts';
 import { validateAuthentication } from './validate-authentication.ts';
 
@@ -48,6 +49,8 @@ export interface Authentication {
   readonly csrfGuard: CsrfTokenGuard;
   /** For sign-in through external providers, and for the authentication of tenants. */
   readonly services: AuthenticationServices;
+  /** Notifications of sessions that have ended. */
+  readonly sessionEnds: SessionEnds;
   close(): void;
 }
 
@@ -104,7 +107,7 @@ export async function openAuthentication(
   const guard = createCsrfGuard(authentication, ring);
   const authenticationType = authentication.defaultAuthenticationType ?? (await databaseName(connections));
   // After the queries, which may fail and run again.
-  const stop = listenForEndedSessions(authentication, connections, parts.sessions);
+  const sessionEnds = new SessionEnds(authentication, connections, parts.sessions);
   return {
     access: {
       schemes,
@@ -140,7 +143,8 @@ export async function openAuthentication(
     routes: schemes.flatMap(({ routes }) => routes),
     csrfGuard: guard,
     services: { encryption: ring, hasher: parts.hasher, sessions: parts.sessions, query: parts.query },
-    close: stop,
+    sessionEnds,
+    close: () => sessionEnds.close(),
   };
 }
 
@@ -286,19 +290,4 @@ function createCsrfGuard(
   ring: TokenEncryption | null,
 ): CsrfTokenGuard {
   return csrfGuard({ encryption: ring, allowedOrigins, crossSiteRequests });
-}
-
-/** Evicts sessions from the cache that another instance, or the database itself, has ended. */
-function listenForEndedSessions(
-  { sessions }: AuthenticationOptions,
-  connections: Connections,
-  store: SessionStore,
-): () => void {
-  const channel = sessions?.channel ?? null;
-  if (channel === null) return () => undefined;
-  return connections.listen(channel, (event) => {
-    // Notifications may have been missed.
-    if (event.kind === 'gap') store.invalidateAll();
-    else store.invalidate(event.payload);
-  });
 }

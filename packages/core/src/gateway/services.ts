@@ -57,10 +57,12 @@ export async function openServices(
 ): Promise<Services> {
   const uploads = tenant?.uploads ?? openUploads(options);
   const connections = openConnections(options, observe, tenant?.database);
+  let stopEndingStreams: () => void = () => undefined;
   const opened: { -readonly [Name in keyof Services]?: Services[Name] } = {};
   const close = async (): Promise<void> => {
     opened.notifications?.stop();
     opened.authentication?.close();
+    stopEndingStreams();
     await opened.events?.close();
     await opened.changes?.close();
     // Before the cache: running calls still store and invalidate responses.
@@ -80,6 +82,8 @@ export async function openServices(
     opened.notifications = notifications;
     const events = await retry(() => openEvents(options.events, authentication, connections, observe));
     opened.events = events;
+    // Every instance and every tenant is notified itself.
+    stopEndingStreams = authentication.sessionEnds.subscribe((session) => events.streams.endSession(session, 'own'));
     const changes = openChanges(options, connections, observe, tenant);
     opened.changes = changes;
     const cache = await retry(() => openCache(options, { connections, changes }, observe));

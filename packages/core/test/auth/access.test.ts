@@ -1,6 +1,7 @@
 import { createGateway } from '@pgway/core';
 import { startGateway, type TestGateway, useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
+import { type OpenStream, openStream } from '../events/support.ts';
 import { cookieOf, defaultHashOfSecret, ownPage, people } from './people.ts';
 
 type Send = TestGateway['send'];
@@ -280,6 +281,40 @@ describe('sessions shared by all instances', () => {
     expect((await here.send('POST /api/for-members', { headers })).status).toBe(401);
     // The other instance trusts its cached answer for an hour, unless the notification arrives.
     await expect.poll(async () => (await there.send('POST /api/for-members', { headers })).status).toBe(401);
+    await there.close();
+    await here.close();
+  });
+
+  test('the end of a session in the database ends its streams on every instance', async () => {
+    const options = {
+      authentication: { cookie: true, sessions, dataProtection },
+      // No heartbeat checks the session in this test.
+      events: { heartbeat: 3600 },
+    };
+    const here = await startGateway(
+      `${sql} create table gateway_key (id text primary key, text text not null);
+      create function news() returns void language plpgsql as $$ begin raise info 'news'; end $$;
+      comment on function news is 'HTTP POST
+authorize
+info_path
+info_scope authorize';`,
+      options,
+    );
+    const there = await startGateway('', { ...options, connectionString: here.database.connectionString });
+    const signIn = async (): Promise<{ readonly cookie: string }> => ({
+      cookie: cookieOf(await here.send('POST /api/login', login)),
+    });
+    const ended = await signIn();
+    const [{ id } = {}] = await here.database.query('select id from session');
+    const other = await signIn();
+    const open = async ({ url }: { readonly url: string }, headers: { readonly cookie: string }): Promise<OpenStream> =>
+      openStream(url, '/api/news/info', headers);
+    const streams = [await open(here, ended), await open(there, ended)];
+    const kept = await open(there, other);
+    await here.database.query('update session set ended = now() where id = $1', [id]);
+    await Promise.all(streams.map((stream) => stream.over()));
+    expect((await open(there, ended)).status).toBe(401);
+    expect(kept.closed).toBe(false);
     await there.close();
     await here.close();
   });

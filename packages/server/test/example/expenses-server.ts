@@ -65,7 +65,9 @@ class ExpensesServer {
     await expenses.run(['generate'], createTestProcess(expenses.folder));
     await promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', expenses.folder]);
     const server = createTestProcess(expenses.folder);
-    const ended = expenses.run(['pgway.json', 'provider.json', '--port=0'], server);
+    // Heartbeats check sessions, too: without them, a stream ends only if its end is announced.
+    const argv = ['pgway.json', 'provider.json', '--port=0', '--events.heartbeat=3600'];
+    const ended = expenses.run(argv, server);
     this.#closers.unshift(() => {
       server.sendStop('graceful');
       return ended;

@@ -180,6 +180,16 @@ describe('the stream of changes', () => {
     await response.text().catch(() => undefined);
     expect((await send(mia, 'GET /api/expenses/changes')).status).toBe(401);
   });
+
+  test('ends at once when the role of the person changes', async () => {
+    const mia = await app.signIn('Mia');
+    const response = await fetch(`${app.origin}/api/expenses/changes`, { headers: { cookie: mia } });
+    expect(response.status).toBe(200);
+    await app.query(`update app.person set role = 'approver' where name = 'Mia'`);
+    onTestFinished(() => app.query(`update app.person set role = 'member' where name = 'Mia'`).then(() => undefined));
+    await response.text();
+    expect((await send(mia, 'GET /api/expenses/changes')).status).toBe(401);
+  });
 });
 
 describe('an invitation', () => {
