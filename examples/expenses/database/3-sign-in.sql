@@ -9,13 +9,13 @@ create table app.gateway_key (id text primary key, text text not null);
 grant select, insert, update on app.session to expenses_gateway;
 grant select, insert on app.gateway_key to expenses_gateway;
 
--- Another company, role or password ends the sessions of a person: their cookies still have the old claims.
+-- Another company, role or password, and the deletion of a person, end its sessions: their cookies have the old claims.
 create function app.end_sessions() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  update app.session set ended = now() where user_id = new.id::text and ended is null;
+  update app.session set ended = now() where user_id = old.id::text and ended is null;
   return null;
 end $$;
-create trigger end_sessions after update of company, role, hash on app.person
+create trigger end_sessions after update of company, role, hash or delete on app.person
 for each row execute function app.end_sessions();
 
 -- The server ends the streams of a session, too, and does not wait for its next check.

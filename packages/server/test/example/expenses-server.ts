@@ -31,7 +31,7 @@ interface Running {
   readonly provider: TestProvider;
 }
 
-export const emailOf = (name: string): string => `${name.toLowerCase()}@example.org`;
+export const emailOf = (name: string): string => `${name.toLowerCase().replaceAll(' ', '.')}@example.org`;
 
 /** Ada, Bob (members) and Eve (approver) are of the company Acme, Mia (member) and Zoe (approver) of Globex. */
 export function useExpenses(): ExpensesServer {
@@ -84,7 +84,7 @@ class ExpensesServer {
       ['Mia', 'member', 'Globex'],
       ['Zoe', 'approver', 'Globex'],
     ] as const;
-    await Promise.all(people.map(([name, role, company]) => this.#addPerson(name, role, company)));
+    await Promise.all(people.map(([name, role, company]) => this.addPerson(name, role, company)));
   }
 
   async stop(): Promise<void> {
@@ -100,7 +100,7 @@ class ExpensesServer {
     return row!['code'] as string;
   }
 
-  async #addPerson(name: string, role: string, company: string): Promise<void> {
+  async addPerson(name: string, role: string, company: string): Promise<void> {
     const invitation = await this.invite(name, role, company);
     const { status } = await this.send(null, 'POST /api/invitation', { invitation, password });
     if (status !== 204) throw new Error(`the invitation of ${name} was answered ${status}`);

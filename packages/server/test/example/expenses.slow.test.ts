@@ -181,14 +181,21 @@ describe('the stream of changes', () => {
     expect((await send(mia, 'GET /api/expenses/changes')).status).toBe(401);
   });
 
-  test('ends at once when the role of the person changes', async () => {
-    const mia = await app.signIn('Mia');
-    const response = await fetch(`${app.origin}/api/expenses/changes`, { headers: { cookie: mia } });
+  test.each([
+    ['has another role', `update app.person set role = 'approver' where id = $1`],
+    ['is of another company', `update app.person set company = 'Acme' where id = $1`],
+    ['has another password', `update app.person set hash = 'other' where id = $1`],
+    ['is deleted', `delete from app.person where id = $1`],
+  ])('ends when the person %s', async (change, statement) => {
+    const name = `Nia ${change}`;
+    await app.addPerson(name, 'member', 'Globex');
+    const nia = await app.signIn(name);
+    const id = await idOf(nia);
+    const response = await fetch(`${app.origin}/api/expenses/changes`, { headers: { cookie: nia } });
     expect(response.status).toBe(200);
-    await app.query(`update app.person set role = 'approver' where name = 'Mia'`);
-    onTestFinished(() => app.query(`update app.person set role = 'member' where name = 'Mia'`).then(() => undefined));
+    await app.query(statement, [id]);
     await response.text();
-    expect((await send(mia, 'GET /api/expenses/changes')).status).toBe(401);
+    expect((await send(nia, 'GET /api/expenses/changes')).status).toBe(401);
   });
 });
 
