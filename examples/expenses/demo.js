@@ -32,12 +32,13 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => void stop(0
 
 try {
   execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder]);
-  const environment = { EXPENSES_PASSWORD: hex(), EXPENSES_KEY_SECRET: hex() };
+  const environment = { EXPENSES_PASSWORD: hex(), EXPENSES_CHANGES_PASSWORD: hex(), EXPENSES_KEY_SECRET: hex() };
   await query(postgres.connectionString, 'create database expenses');
   const owner = postgres.connectionString.replace(/postgres$/, 'expenses');
   const scripts = (await readdir(join(folder, 'database'))).toSorted();
   for (const script of scripts) await query(owner, await readFile(join(folder, 'database', script), 'utf8'));
   await query(owner, `alter role expenses_gateway password '${environment.EXPENSES_PASSWORD}'`);
+  await query(owner, `alter role expenses_changes password '${environment.EXPENSES_CHANGES_PASSWORD}'`);
 
   const run = (...argv) =>
     spawn(process.execPath, [pgway, ...argv], {
@@ -46,9 +47,13 @@ try {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
   await ended(run('install', 'changes', '--yes', `--connectionString=${owner}`));
-  const { port: databasePort } = postgres;
-  const url = `postgres://expenses_gateway:${environment.EXPENSES_PASSWORD}@127.0.0.1:${databasePort}/expenses`;
-  server = run('pgway.json', `--connectionString=${url}`, `--port=${port}`);
+  const urlOf = (role, secret) => `postgres://${role}:${secret}@127.0.0.1:${postgres.port}/expenses`;
+  server = run(
+    'pgway.json',
+    `--connectionString=${urlOf('expenses_gateway', environment.EXPENSES_PASSWORD)}`,
+    `--changes.connectionString=${urlOf('expenses_changes', environment.EXPENSES_CHANGES_PASSWORD)}`,
+    `--port=${port}`,
+  );
   await started(server);
   await addPeople(owner);
   console.log(`\nopen ${origin} and sign in with the password "${password}":`);

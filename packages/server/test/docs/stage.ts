@@ -187,6 +187,9 @@ export class Stage {
       environment: Object.fromEntries(variables),
       overrides: [
         { key: 'connectionString', value: this.#database.connectionString },
+        ...(/"changes": \{\s+"connectionString"/.test(this.#config)
+          ? [{ key: 'changes.connectionString', value: this.#database.connectionString }]
+          : []),
         { key: 'embedded.enabled', value: 'false' },
         { key: 'port', value: '0' },
         { key: 'host', value: '127.0.0.1' },

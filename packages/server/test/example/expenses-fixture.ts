@@ -39,13 +39,15 @@ export async function createExpenses(variables: Readonly<Record<string, string>>
   try {
     const password = randomBytes(16).toString('hex');
     for (const text of await readScripts(prefix)) await database.query(text);
-    await database.query(`alter role ${prefix}gateway password '${password}'`);
+    for (const role of ['gateway', 'changes'])
+      await database.query(`alter role ${prefix}${role} password '${password}'`);
     await cp(exampleFolder, folder, { recursive: true, filter: (file) => !/site\/.*\.js$/.test(file) });
     await writeConfiguration(folder, prefix, database);
     const url = new URL(database.connectionString);
     [url.username, url.password] = [`${prefix}gateway`, password];
     const secret = randomBytes(32).toString('hex');
-    const environment = { EXPENSES_PASSWORD: password, EXPENSES_KEY_SECRET: secret, ...variables };
+    const passwords = { EXPENSES_PASSWORD: password, EXPENSES_CHANGES_PASSWORD: password };
+    const environment = { ...passwords, EXPENSES_KEY_SECRET: secret, ...variables };
     const installer = createTestProcess(folder);
     const argv = ['install', 'changes', '--yes', `--connectionString=${database.connectionString}`];
     if ((await run(argv, environment, installer)) !== 0) throw new Error(installer.text.stderr);
@@ -74,6 +76,6 @@ async function writeConfiguration(folder: string, prefix: string, database: Test
   const { host, pathname } = new URL(database.connectionString);
   const text = (await readFile(file, 'utf8'))
     .replaceAll(shownPrefix, prefix)
-    .replace('@localhost:5432/expenses"', `@${host}${pathname}"`);
+    .replaceAll('@localhost:5432/expenses"', `@${host}${pathname}"`);
   await writeFile(file, text);
 }

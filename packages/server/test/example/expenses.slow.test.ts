@@ -270,6 +270,9 @@ describe('without a caller', () => {
       await client.query('reset role');
     }
     await expect(client.query(`set role ${app.running.expenses.role('owner')}`)).rejects.toThrow('permission denied');
+    await expect(client.query(`set role ${app.running.expenses.role('changes')}`)).rejects.toThrow('permission denied');
+    const slot = `select pg_create_logical_replication_slot('escaped', 'test_decoding', true)`;
+    await expect(client.query(slot)).rejects.toThrow('permission denied to use replication slots');
   });
 
   test('pages of other sites can change nothing, and the page of the example runs no other script', async () => {
