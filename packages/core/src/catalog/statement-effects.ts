@@ -1,5 +1,6 @@
 import { DynamicStatementReader } from './dynamic-statement.ts';
 import { dynamicName, mayNameRelation, variableValue } from './statement-template.ts';
+import { textRunningFunctions, textRunningPrefix } from './text-running-functions.ts';
 import { type SqlToken, tokenizeSql } from './tokenize-sql.ts';
 
 /** The possible effects of a routine, relation or statement on its session, from its own text. */
@@ -40,23 +41,8 @@ const alteringNames: ReadonlySet<string> = new Set([
   'http_set_curlopt',
   'dblink_connect',
   'dblink_connect_u',
-  // These run statements from text, or read relations whose names are values: XML, text search, the extensions tablefunc and xml2.
-  'query_to_xml',
-  'query_to_xml_and_xmlschema',
-  'query_to_xmlschema',
-  'table_to_xml',
-  'table_to_xml_and_xmlschema',
-  'schema_to_xml',
-  'schema_to_xml_and_xmlschema',
-  'database_to_xml',
-  'database_to_xml_and_xmlschema',
-  'ts_stat',
-  'ts_rewrite',
-  'connectby',
-  'xpath_table',
+  ...textRunningFunctions,
 ]);
-/** The functions of the extension tablefunc run statements from text: `crosstab`, `crosstab4`, `crosstab_hash`. */
-const alteringPrefix = 'crosstab';
 /** These return the number that another caller has drawn, in the same session. */
 const sequenceWords: ReadonlySet<string> = new Set(['lastval', 'currval']);
 /** Words without which no text alters a session. */
@@ -127,12 +113,12 @@ function findAlterations(tokens: readonly SqlToken[]): Pick<StatementEffects, 'a
 
 /** Returns whether the text has a word that `altersAt` and `leavesTables` look for. Most routines have none. */
 function mayAlter(words: ReadonlySet<string>): boolean {
-  for (const word of words) if (suspiciousWords.has(word) || word.startsWith(alteringPrefix)) return true;
+  for (const word of words) if (suspiciousWords.has(word) || word.startsWith(textRunningPrefix)) return true;
   return false;
 }
 
 function isAlteringName(word: string): boolean {
-  return alteringNames.has(word) || word.startsWith(alteringPrefix);
+  return alteringNames.has(word) || word.startsWith(textRunningPrefix);
 }
 
 function readsNumbers(words: ReadonlySet<string>): boolean {
@@ -172,19 +158,19 @@ function altersAt(tokens: readonly SqlToken[], index: number): boolean {
   if (!alteringStatements.has(text)) return false;
   // `set local.tenant` sets a setting named "local.tenant".
   const scoped = transactionScopes.has(wordAt(tokens, index + 1)) && tokens[index + 2]?.text !== '.';
-  return begins(tokens, index) && !(text === 'set' && scoped);
+  return beginsStatement(tokens, index) && !(text === 'set' && scoped);
 }
 
 /** Returns whether a role or a setting is set for the transaction here, by `set local` or `set_config`. */
 function setsLocallyAt(tokens: readonly SqlToken[], index: number): boolean {
   const { kind, text } = tokens[index]!;
   if (kind !== 'word') return false;
-  if (text === 'set') return wordAt(tokens, index + 1) === 'local' && begins(tokens, index);
+  if (text === 'set') return wordAt(tokens, index + 1) === 'local' && beginsStatement(tokens, index);
   return text === 'set_config';
 }
 
 /** Returns whether a statement begins here: at an edge, or after a label. */
-function begins(tokens: readonly SqlToken[], index: number): boolean {
+export function beginsStatement(tokens: readonly SqlToken[], index: number): boolean {
   const before = tokens[index - 1];
   if (before === undefined || statementEdges.has(before.text)) return true;
   return before.text === '>' && tokens[index - 2]?.text === '>';

@@ -1,5 +1,6 @@
 import { queryCatalog } from '../catalog/query-catalog.ts';
-import { analyzeSql } from '../catalog/statement-effects.ts';
+import { analyzeSql, beginsStatement } from '../catalog/statement-effects.ts';
+import { tokenizeSql } from '../catalog/tokenize-sql.ts';
 import type { Database } from '../postgres/port.ts';
 import { implicitName, namedObjectsSql } from './named-objects.sql.ts';
 
@@ -25,6 +26,13 @@ const writingWords: readonly string[] = (
   'insert update delete merge truncate copy call do execute lock share notify create alter drop grant revoke ' +
   'refresh reindex cluster analyze vacuum'
 ).split(' ');
+/** The first two words of further statements that write. The first word is common in names. */
+const writingStatements: ReadonlyMap<string, string> = new Map([
+  ['comment', 'on'],
+  ['security', 'label'],
+  ['import', 'foreign'],
+  ['reassign', 'owned'],
+]);
 const readLanguages: ReadonlySet<string> = new Set(['sql', 'plpgsql']);
 
 /**
@@ -54,7 +62,7 @@ export async function readNamedEffects(database: Database, names: ReadonlySet<st
   return { mayWrite: testName(mayWrite), mayRunUnread: testName(mayRunUnread) };
 }
 
-/** Operators and casts can occur anywhere. */
+/** Operators, operator classes and casts can occur anywhere. */
 function testName(names: ReadonlySet<string>): (name: string) => boolean {
   return names.has(implicitName) ? () => true : (name) => names.has(name);
 }
@@ -62,8 +70,24 @@ function testName(names: ReadonlySet<string>): (name: string) => boolean {
 function toNamedObject([name, language, isVolatile, text]: readonly (string | null)[]): NamedObject {
   const isRead = readLanguages.has(language!);
   const uses: ReadonlySet<string> = isRead ? analyzeSql(text ?? '').words : new Set();
-  const isUnread = !isRead || writingWords.some((word) => uses.has(word));
+  // SELECT INTO sets variables in PL/pgSQL, and creates a table in SQL.
+  const isUnread =
+    !isRead ||
+    writingWords.some((word) => uses.has(word)) ||
+    (language === 'sql' && uses.has('into')) ||
+    hasWritingStatement(text ?? '', uses);
   return { name: name!, writes: isVolatile === 't' && isUnread, isUnread, uses };
+}
+
+function hasWritingStatement(text: string, words: ReadonlySet<string>): boolean {
+  if (![...writingStatements.keys()].some((word) => words.has(word))) return false;
+  const tokens = tokenizeSql(text);
+  return tokens.some(
+    (token, index) =>
+      token.kind === 'word' &&
+      writingStatements.get(token.text) === (tokens[index + 1]?.text ?? '') &&
+      beginsStatement(tokens, index),
+  );
 }
 
 /** Returns the names of the objects that use a name. */

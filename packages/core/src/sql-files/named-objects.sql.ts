@@ -1,4 +1,6 @@
-/** The name of what no text names: the functions of operators and casts. */
+import { textRunningFunctions, textRunningPrefix } from '../catalog/text-running-functions.ts';
+
+/** The name of what no text names: the functions of operators, operator classes and casts. */
 export const implicitName = '';
 
 /** Volatile functions of PostgreSQL that change nothing; their results differ from call to call. */
@@ -12,36 +14,47 @@ const readingBuiltIns =
 /** Libraries whose volatile functions change nothing: UUIDs and random bytes. */
 const readingLibraries = "'$libdir/uuid-ossp', '$libdir/pgcrypto'";
 
-/** Functions in C that only read by their declaration, and run statements from text: of the extensions tablefunc and xml2. */
-const dynamicFunctions = "'^(crosstab|connectby$|xpath_table$)'";
+/** Functions whose declaration as stable says nothing of the statements that they run. */
+const runsText = `p.proname::pg_catalog.text ~ '^(${textRunningFunctions.join('|')}|${textRunningPrefix}\\w*)$'`;
 
 const isUserSchema = `n.nspname not in ('pg_catalog', 'information_schema')`;
 
 /**
  * Lists the objects whose names are among `$1`, a JSON array, as far as they have a text or may write. Columns: the name in `$1`, the
- * language of the text, whether the object is volatile, and the text: of functions with the domains of their values, of views, of the conditions of policies for reading, of
- * the checks of domains, and of an aggregate the names of its functions.
+ * language of the text, whether the object is volatile, and the text: of functions with their defaults, of views, of the conditions of
+ * policies for reading, of the checks of domains, of an aggregate the names of its functions, and the names of the types that make up a
+ * type, a row or the values of a function.
  */
 export const namedObjectsSql: string = `with word (name) as (
     select pg_catalog.jsonb_array_elements_text($1::pg_catalog.jsonb)
 )
   select word.name, l.lanname::pg_catalog.text, p.provolatile = 'v',
-    case when l.lanname in ('sql', 'plpgsql') then pg_catalog.concat_ws(' ',
-      case when p.prosrc = '' then pg_catalog.substring(pg_catalog.pg_get_functiondef(p.oid), '\\n((?:BEGIN ATOMIC|RETURN ).*)$') else p.prosrc end,
-      pg_catalog.pg_get_expr(p.proargdefaults, 0),
-      (select pg_catalog.string_agg(pg_catalog.quote_ident(d.typname), ' ') from pg_catalog.pg_type d
-        where d.typtype = 'd' and (d.oid = p.prorettype or d.oid = any (p.proargtypes) or d.oid = any (p.proallargtypes)))) end
+    case when l.lanname in ('sql', 'plpgsql') then
+      case when p.prosrc = '' then pg_catalog.substring(pg_catalog.pg_get_functiondef(p.oid), '\\n((?:BEGIN ATOMIC|RETURN ).*)$') else p.prosrc end end
   from word
     -- A longer word is cut as PostgreSQL cuts names.
     join pg_catalog.pg_proc p on p.proname = word.name::pg_catalog.name
     join pg_catalog.pg_namespace n on n.oid = p.pronamespace
     join pg_catalog.pg_language l on l.oid = p.prolang
   where p.prokind <> 'a'
-    and case when ${isUserSchema}
-      then case when l.lanname = 'c' and p.provolatile <> 'v' then p.proname::pg_catalog.text ~ ${dynamicFunctions}
-        else l.lanname <> 'c' or coalesce(p.probin, '') not in (${readingLibraries}) end
+    and (${runsText} or case when ${isUserSchema}
+      then l.lanname <> 'c' or p.provolatile = 'v' and coalesce(p.probin, '') not in (${readingLibraries})
       else p.provolatile = 'v' and p.proname::pg_catalog.text !~ '${readingBuiltIns}'
-    end
+    end)
+union all
+  select word.name, 'sql', false, pg_catalog.pg_get_expr(p.proargdefaults, 0)
+  from word
+    join pg_catalog.pg_proc p on p.proname = word.name::pg_catalog.name and p.proargdefaults is not null
+    join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+  where ${isUserSchema}
+union all
+  select word.name, 'sql', false, pg_catalog.quote_ident(x.typname)
+  from word
+    join pg_catalog.pg_proc p on p.proname = word.name::pg_catalog.name
+    join pg_catalog.pg_type x on x.oid = any (
+      pg_catalog.array_prepend(p.prorettype, coalesce(p.proallargtypes, p.proargtypes::pg_catalog.oid[])))
+    join pg_catalog.pg_namespace n on n.oid = x.typnamespace
+  where ${isUserSchema}
 union all
   select word.name, 'sql', false, pg_catalog.concat_ws(' ', a.aggtransfn::pg_catalog.text, a.aggfinalfn::pg_catalog.text,
     a.aggmtransfn::pg_catalog.text, a.aggminvtransfn::pg_catalog.text, a.aggmfinalfn::pg_catalog.text)
@@ -62,15 +75,30 @@ union all
     join pg_catalog.pg_class c on c.relname = word.name::pg_catalog.name and c.relrowsecurity
     join pg_catalog.pg_policy o on o.polrelid = c.oid and o.polcmd in ('r', '*')
 union all
-  select word.name, 'sql', false, pg_catalog.concat_ws(' ', pg_catalog.pg_get_constraintdef(k.oid), b.typname::pg_catalog.text)
+  select word.name, 'sql', false, pg_catalog.pg_get_constraintdef(k.oid)
   from word
     join pg_catalog.pg_type t on t.typname = word.name::pg_catalog.name and t.typtype = 'd'
-    join pg_catalog.pg_type b on b.oid = t.typbasetype
-    left join pg_catalog.pg_constraint k on k.contypid = t.oid
+    join pg_catalog.pg_constraint k on k.contypid = t.oid
+union all
+  -- A value of a type, or of the row type of a relation, has values of these types.
+  select distinct word.name, 'sql', false, pg_catalog.quote_ident(x.typname)
+  from word
+    join pg_catalog.pg_type t on t.typname = word.name::pg_catalog.name
+    cross join lateral (
+      select t.typbasetype
+      union all select t.typelem
+      union all select a.atttypid from pg_catalog.pg_attribute a where a.attrelid = t.typrelid and a.attnum > 0
+      -- A multirange has constructors of its name, with values of the range.
+      union all select r.rngsubtype from pg_catalog.pg_range r where r.rngtypid = t.oid
+    ) part (oid)
+    join pg_catalog.pg_type x on x.oid = part.oid
+    join pg_catalog.pg_namespace n on n.oid = x.typnamespace
+  where ${isUserSchema}
 union all
   select word.name, 'sql', false, pg_catalog.quote_ident(p.proname)
   from word
-    join (select oprcode::pg_catalog.oid from pg_catalog.pg_operator union select castfunc from pg_catalog.pg_cast) used (oid) on true
+    join (select oprcode::pg_catalog.oid from pg_catalog.pg_operator union select castfunc from pg_catalog.pg_cast
+      union select amproc from pg_catalog.pg_amproc) used (oid) on true
     join pg_catalog.pg_proc p on p.oid = used.oid
     join pg_catalog.pg_namespace n on n.oid = p.pronamespace
   where word.name = '${implicitName}' and ${isUserSchema}`;

@@ -1,5 +1,6 @@
 import { parseJsonObject } from '../catalog/json-object.ts';
 import { mapInSlices } from '../catalog/slices.ts';
+import { analyzeSql } from '../catalog/statement-effects.ts';
 import { queryCatalog } from '../catalog/query-catalog.ts';
 import type { DefaultRoute, Routine, RoutineParameter, RoutineResult } from '../catalog/routine.ts';
 import type { TypeFacts } from '../catalog/type-facts.ts';
@@ -55,7 +56,7 @@ export async function prepareFiles(database: Database, files: readonly NamedFile
   const columns = described.flatMap(({ statements }) => statements.flatMap((statement) => statement.columns));
   const [types, effects, isNotNull] = await Promise.all([
     readTypes(database, described),
-    readNamedEffects(database, listNames(files)),
+    readNamedEffects(database, new Set(files.flatMap(({ parsed }) => listNames(parsed)))),
     readNotNullColumns(database, columns),
   ]);
   return mapInSlices(described, (file) => toPreparedFile(file, { types, effects, isNotNull }));
@@ -122,14 +123,15 @@ async function readTypes(database: Database, files: readonly DescribedFile[]): P
   );
 }
 
-/** Returns all names in the statements. */
-function listNames(files: readonly NamedFile[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { parsed } of files) {
-    for (const { source } of parsed.statements) for (const token of source.tokens) names.add(tokenName(token));
-    for (const { source } of parsed.queries) for (const name of listQueryNames(source)) names.add(name);
-  }
-  return names;
+/** Returns all names in the statements, the queries and the types of parameters, which statements contain. */
+function listNames({ statements, queries, directives }: ParsedFile): readonly string[] {
+  return [
+    ...statements.flatMap(({ source }) => source.tokens.map(tokenName)),
+    ...queries.flatMap(({ source }) => [...listQueryNames(source)]),
+    ...[...directives.parameters.values()].flatMap(({ type }) =>
+      type === undefined ? [] : [...analyzeSql(type).words],
+    ),
+  ];
 }
 
 /** What the catalog says of the statements of all files. */
@@ -152,7 +154,8 @@ function toPreparedFile(
   const own = inputs.flatMap((input) => ('message' in input ? [input] : []));
   const result = faults.length > 0 ? { result: nothing, faults: [] } : resolveResult(file.name, parsed, rows);
   const all = [...faults, ...own, ...result.faults];
-  const reads = faults.length === 0 && onlyReads(parsed) && !usesName(parsed, effects.mayWrite);
+  const names = listNames(parsed);
+  const reads = faults.length === 0 && onlyReads(parsed) && !names.some(effects.mayWrite);
   return {
     file,
     rows,
@@ -174,7 +177,7 @@ function toPreparedFile(
       statement: [...parsed.queries, ...parsed.statements].map(({ prefix, main }) => prefix + main).join(';\n'),
       takesQueries: true,
       isKept: true,
-      ...(reads && !usesName(parsed, effects.mayRunUnread) ? { isReadThroughout: true as const } : {}),
+      ...(reads && !names.some(effects.mayRunUnread) ? { isReadThroughout: true as const } : {}),
       ...(all.length === 0 ? {} : { faults: all }),
     },
   };
@@ -189,13 +192,6 @@ function onlyReads({ statements, queries }: ParsedFile): boolean {
   return (
     statements.every((statement) => isQuery(statement.source) && isPlain(statement)) &&
     queries.every(({ source }) => queryOnlyReads(source))
-  );
-}
-
-function usesName({ statements, queries }: ParsedFile, test: (name: string) => boolean): boolean {
-  return (
-    statements.some(({ source }) => source.tokens.some((token) => test(tokenName(token)))) ||
-    queries.some(({ source }) => [...listQueryNames(source)].some(test))
   );
 }
 
