@@ -15,7 +15,7 @@ import {
 import { decodeMessage, encodeMessage, isObject, type Message, type Version } from './message.ts';
 import type { Frame } from './messages/frame.ts';
 import type { BroadcastMessage } from './messages/broadcast-message.ts';
-import { readHistory, type ReplayRequest } from './messages/message-history.ts';
+import type { ReplayRequest } from './messages/message-history.ts';
 import type { MessageHub } from './messages/message-hub.ts';
 import { MessageRate } from './messages/message-rate.ts';
 import type { Permissions } from './messages/policies.ts';
@@ -78,7 +78,7 @@ export class Connection implements ChannelConnection {
   }
 
   readHistory(identity: ChangeIdentity, topic: string, request: ReplayRequest): Promise<readonly BroadcastMessage[]> {
-    return readHistory(this.services, identity, topic, request);
+    return this.services.history.read(this.callerKey(identity), identity, topic, request);
   }
 
   callerKey(identity: ChangeIdentity | null): string {

@@ -15,6 +15,7 @@ import { type Handshake, readHandshake, refuseHandshake } from './handshake.ts';
 import { checkIntervalMs, maxCallerMessagesPerSecond, maxMessageBytes } from './limits.ts';
 import { broadcastRoute } from './messages/broadcast-route.ts';
 import { DatabaseMessages } from './messages/database-messages.ts';
+import { MessageHistory } from './messages/message-history.ts';
 import { MessageHub } from './messages/message-hub.ts';
 import { MessageRates } from './messages/message-rate.ts';
 import { Policies } from './messages/policies.ts';
@@ -76,11 +77,12 @@ export function createServices(access: RealtimeAccess, allowsPublicChannels: boo
   const tables = new PublishedTables(access.database);
   const hub = new MessageHub(access.broadcast, access.report);
   const databaseMessages = new DatabaseMessages(access, tables, hub);
-  const limiter = new Limiter(clientShare(access.database.size));
-  const policies = new Policies(access.database, limiter);
+  const share = clientShare(access.database.size);
+  const policies = new Policies(access.database, new Limiter(share));
+  const history = new MessageHistory(access.database, new Limiter(clientShare(share)));
   const counts = { refusals: 0, slowClients: 0 };
   const callerRates = new MessageRates(maxCallerMessagesPerSecond);
-  return { ...access, tables, hub, databaseMessages, policies, limiter, callerRates, allowsPublicChannels, counts };
+  return { ...access, tables, hub, databaseMessages, policies, history, callerRates, allowsPublicChannels, counts };
 }
 
 /** Milliseconds between two looks at the messages of the database. */

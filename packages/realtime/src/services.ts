@@ -1,5 +1,6 @@
-import type { Limiter, RealtimeAccess } from '@pgway/core/internal';
+import type { RealtimeAccess } from '@pgway/core/internal';
 import type { DatabaseMessages } from './messages/database-messages.ts';
+import type { MessageHistory } from './messages/message-history.ts';
 import type { MessageHub } from './messages/message-hub.ts';
 import type { MessageRates } from './messages/message-rate.ts';
 import type { Policies } from './messages/policies.ts';
@@ -11,8 +12,7 @@ export interface Services extends RealtimeAccess {
   readonly hub: MessageHub;
   readonly databaseMessages: DatabaseMessages;
   readonly policies: Policies;
-  /** Of the connections that joins use. */
-  readonly limiter: Limiter;
+  readonly history: MessageHistory;
   /** Of all connections and requests of each caller. */
   readonly callerRates: MessageRates;
   readonly allowsPublicChannels: boolean;

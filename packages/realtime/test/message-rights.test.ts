@@ -4,6 +4,7 @@ import { type ChangeIdentity, Limiter, realtimeAccess } from '@pgway/core/intern
 import { installRealtimeMessages } from '@pgway/realtime';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DatabaseMessages } from '../src/messages/database-messages.ts';
+import { MessageHistory } from '../src/messages/message-history.ts';
 import { MessageHub } from '../src/messages/message-hub.ts';
 import { Policies } from '../src/messages/policies.ts';
 import { PublishedTables } from '../src/published-tables.ts';
@@ -159,6 +160,41 @@ test('policies are asked once for joins of one caller and topic that wait, and w
   // A join gets the policies of its time.
   await policies.read(identity('ada'), 'room:1');
   expect(counts.asked).toBe(23);
+});
+
+test('a caller reads earlier messages of one channel at a time, so that others do not wait for all of its reads', async () => {
+  const { database } = realtimeAccess(gateway.gateway)!;
+  const began: string[] = [];
+  const running = new Set<string>();
+  const observed: typeof database = {
+    ...database,
+    begin: async (options) => {
+      const transaction = await database.begin(options);
+      let caller = '';
+      return {
+        ...transaction,
+        run: (steps) => {
+          caller = steps[0]!.values.at(-3)!;
+          expect(running).not.toContain(caller);
+          running.add(caller);
+          began.push(caller);
+          return transaction.run(steps);
+        },
+        rollback: async () => {
+          running.delete(caller);
+          await transaction.rollback();
+        },
+      };
+    },
+  };
+  const history = new MessageHistory(observed, new Limiter(2));
+  const read = (sub: string): Promise<unknown> => {
+    const settings = [['request.jwt.claims', sub]] as const;
+    return history.read(sub, { role: authenticated, settings, key: sub }, 'room:1', { since: 0, limit: 1 });
+  };
+  const reads = ['"ada"', '"ada"', '"ada"', '"bob"'].map(read);
+  await Promise.all(reads);
+  expect([began.toSorted(), began.indexOf('"bob"') < 2]).toEqual([['"ada"', '"ada"', '"ada"', '"bob"'], true]);
 });
 
 test('messages of the database are deleted after an hour', async () => {

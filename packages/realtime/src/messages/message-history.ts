@@ -27,38 +27,82 @@ order by m.inserted_at desc, m.id desc limit $3::integer`,
 };
 
 /**
+ * Reads earlier messages. Reads of one caller run one after the other, and all use a part of the connections that joins do not wait for.
+ */
+export class MessageHistory {
+  readonly #database: RealtimeAccess['database'];
+  readonly #limiter: Limiter;
+  /** The last read of each caller that has one. */
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  constructor(database: RealtimeAccess['database'], limiter: Limiter) {
+    this.#database = database;
+    this.#limiter = limiter;
+  }
+
+  /**
+   * @param caller what the limits of the caller count by
+   * @throws DatabaseError, AcquireTimeout or ConnectionLost
+   */
+  async read(
+    caller: string,
+    identity: ChangeIdentity,
+    topic: string,
+    request: ReplayRequest,
+  ): Promise<readonly BroadcastMessage[]> {
+    const messages = this.#readAfter(this.#last.get(caller), identity, topic, request);
+    this.#last.set(caller, messages);
+    try {
+      return await messages;
+    } finally {
+      if (this.#last.get(caller) === messages) this.#last.delete(caller);
+    }
+  }
+
+  async #readAfter(
+    before: Promise<unknown> | undefined,
+    identity: ChangeIdentity,
+    topic: string,
+    request: ReplayRequest,
+  ): Promise<readonly BroadcastMessage[]> {
+    if (before !== undefined) await Promise.allSettled([before]);
+    const leave = await this.#limiter.enter();
+    try {
+      return await readHistory(this.#database, identity, topic, request);
+    } finally {
+      leave();
+    }
+  }
+}
+
+/**
  * Reads messages of `realtime.send` to a private topic that were sent before a join, the latest ones in the order of their insertion. The
  * policies of `realtime.messages` decide on each of them, under role and claims of the caller.
  * @throws DatabaseError, AcquireTimeout or ConnectionLost
  */
-export async function readHistory(
-  { database, limiter }: { readonly database: RealtimeAccess['database']; readonly limiter: Limiter },
+async function readHistory(
+  database: RealtimeAccess['database'],
   { role, settings }: ChangeIdentity,
   topic: string,
   { since, limit }: ReplayRequest,
 ): Promise<readonly BroadcastMessage[]> {
   const own: ChangeIdentity['settings'] = [...settings, ['realtime.topic', topic]];
   const rows = createTextRowSink();
-  const leave = await limiter.enter();
+  const transaction = await database.begin({
+    settings: null,
+    restoreSettings: null,
+    role,
+    altersSession: true,
+    timeout: timeoutMs,
+  });
   try {
-    const transaction = await database.begin({
-      settings: null,
-      restoreSettings: null,
-      role,
-      altersSession: true,
-      timeout: timeoutMs,
-    });
-    try {
-      await transaction.run([
-        // Without a name: a statement with one is prepared before the first step, under the role of the gateway.
-        { statement: { ...setConfigStatement(own.length), name: '' }, values: own.flat() },
-        { statement: readLatest, values: [topic, String(since / 1_000), String(limit)], rows },
-      ]);
-    } finally {
-      await transaction.rollback();
-    }
+    await transaction.run([
+      // Without a name: a statement with one is prepared before the first step, under the role of the gateway.
+      { statement: { ...setConfigStatement(own.length), name: '' }, values: own.flat() },
+      { statement: readLatest, values: [topic, String(since / 1_000), String(limit)], rows },
+    ]);
   } finally {
-    leave();
+    await transaction.rollback();
   }
   return rows.rows
     .map(([id, event, payload]) => ({ event: event!, payload: payload!, id: id!, isReplayed: true }))
