@@ -14,6 +14,11 @@ export const maxWaitingMessages = 32;
 export const maxWaitingCuts = 1_000;
 /** Bytes that a client may leave unread before it is disconnected. */
 export const maxUnsentBytes: number = 8 * 1024 * 1024;
+/**
+ * Bytes of the earlier messages of a join and of those that arrived meanwhile, which are written at once: a client that reads stays below
+ * `maxUnsentBytes`.
+ */
+export const maxReplayBytes: number = maxUnsentBytes / 2;
 /** Milliseconds between two checks of a connection and of its credentials. */
 export const checkIntervalMs = 30_000;
 /** Broadcasts, messages of presence, joins and tokens that a connection, or a caller of the HTTP endpoint, may send in a second. */

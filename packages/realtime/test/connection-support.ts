@@ -33,6 +33,7 @@ export interface OpenConnection {
   /** `topic event payload` of each message that the client has received. */
   readonly messages: string[];
   readonly send: (topic: string, event: string, payload: object) => void;
+  readonly services: Services;
 }
 
 /** Connects a client to a connection whose checks the test makes. */
@@ -64,6 +65,7 @@ export async function openConnection(
   await new Promise((resolve) => client.on('open', resolve));
   return {
     ...(await accepted),
+    services,
     messages,
     send: (topic, event, payload) => client.send(JSON.stringify(['1', '1', `realtime:${topic}`, event, payload])),
   };

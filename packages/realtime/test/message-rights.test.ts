@@ -197,6 +197,44 @@ test('a caller reads earlier messages of one channel at a time, so that others d
   expect([began.toSorted(), began.indexOf('"bob"') < 2]).toEqual([['"ada"', '"ada"', '"ada"', '"bob"'], true]);
 });
 
+test.each([
+  { earlier: 25, shown: 0 },
+  { earlier: 8, shown: 8 },
+])(
+  'a join with $earlier large earlier messages keeps its connection, and gets $shown of those that arrive meanwhile',
+  async ({ earlier, shown }) => {
+    const topic = { name: `room:${earlier}`, isPrivate: true };
+    const payload = JSON.stringify({ text: 'x'.repeat(250_000) });
+    await gateway.database.query(`insert into member values ($1, 'ada')`, [topic.name]);
+    await gateway.database.query(
+      `insert into realtime.messages (topic, event, payload, extension, private)
+      select $1, 'earlier', $2::jsonb, 'broadcast', true from generate_series(1, $3::int)`,
+      [topic.name, payload, earlier],
+    );
+    const {
+      messages,
+      send: sendRaw,
+      services,
+    } = await openConnection(gateway.gateway, tokens.ada, (own) => ({
+      ...own,
+      history: Object.assign(Object.create(own.history) as MessageHistory, {
+        read: async (...request: Parameters<MessageHistory['read']>) => {
+          const found = await own.history.read(...request);
+          for (let index = 0; index < 32; index++)
+            own.hub.deliver(topic, { event: 'held', payload, id: `held ${index}` });
+          return found;
+        },
+      }),
+    }));
+    sendRaw(topic.name, 'phx_join', { config: { private: true, broadcast: { replay: { since: 0, limit: 25 } } } });
+    await expect.poll(() => messages.at(-1)).toContain('Messages may be missing');
+    const count = (event: string): number => messages.filter((text) => text.includes(`"event":"${event}"`)).length;
+    expect([count('earlier'), count('held'), services.counts.slowClients]).toEqual([earlier, shown, 0]);
+    services.hub.deliver(topic, { event: 'live', payload: '{}', id: null });
+    await expect.poll(() => messages.at(-1)).toContain('"event":"live"');
+  },
+);
+
 test('messages of the database are deleted after an hour', async () => {
   const { database } = gateway;
   const access = realtimeAccess(gateway.gateway)!;

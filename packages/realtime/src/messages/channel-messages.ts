@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ChangeIdentity } from '@pgway/core/internal';
-import { maxPresenceBytes, maxUnsentBytes, policyIntervalMs } from '../limits.ts';
+import { maxPresenceBytes, maxReplayBytes, policyIntervalMs } from '../limits.ts';
 import { isObject, type Version } from '../message.ts';
 import type { Presence } from '../presence/presence-list.ts';
 import { Refusal } from '../refusal.ts';
@@ -107,7 +107,7 @@ export class ChannelMessages implements Member {
     if (id !== null && this.#earlierIds.has(id)) return;
     if (this.#held === null) return this.#connection.sendFrame(frame);
     this.#heldBytes += frame.data.length;
-    if (this.#heldBytes <= maxUnsentBytes) this.#held.push({ frame, id });
+    if (this.#heldBytes <= maxReplayBytes) this.#held.push({ frame, id });
   }
 
   warn(message: string): void {
@@ -167,13 +167,23 @@ export class ChannelMessages implements Member {
   #sendEarlier(): void {
     const held = this.#held ?? [];
     this.#held = null;
+    let freeBytes = maxReplayBytes;
     for (const message of this.#earlier) {
       const frame = broadcastFrame(this.#topic.name, message).in(this.version);
-      if (frame !== null) this.#connection.sendFrame(frame);
+      if (frame === null) continue;
+      freeBytes -= frame.data.length;
+      this.#connection.sendFrame(frame);
     }
     this.#earlier = [];
-    for (const { frame, id } of held) this.send(frame, id);
-    if (this.#heldBytes > maxUnsentBytes) this.#warn('Messages may be missing');
+    const later = held.filter(({ id }) => id === null || !this.#earlierIds.has(id));
+    for (const { frame } of later) {
+      freeBytes -= frame.data.length;
+      // None after a missing one: the order tells the client what it has.
+      if (freeBytes < 0) break;
+      this.#connection.sendFrame(frame);
+    }
+    const isMissing = this.#heldBytes > maxReplayBytes || (freeBytes < 0 && later.length > 0);
+    if (isMissing) this.#warn('Messages may be missing');
   }
 
   /** @returns whether the client waits for a reply. @throws Refusal */
