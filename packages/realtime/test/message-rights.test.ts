@@ -174,7 +174,7 @@ test('a caller reads earlier messages of one channel at a time, so that others d
       return {
         ...transaction,
         run: (steps) => {
-          caller = steps[0]!.values.at(-3)!;
+          caller = String(steps[0]!.values.at(-3));
           expect(running).not.toContain(caller);
           running.add(caller);
           began.push(caller);
