@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build, untilNone, useDatabase } from '@pgway/testing';
@@ -303,8 +303,10 @@ describe('commands', () => {
     await chmod(folder, 0o777);
     const { ended, text } = start(folder, [...program, ...args]);
     const code = await ended;
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
     const files = await Promise.all(
-      (await readdir(folder)).toSorted().map(async (name) => [name, await readFile(join(folder, name), 'utf8')]),
+      paths.toSorted().map(async (path) => [relative(folder, path), await readFile(path, 'utf8')]),
     );
     return [
       code,

@@ -271,7 +271,7 @@ describe('two workers', () => {
     await mkdir(dirname(file));
     for (const number of [1, 2]) {
       await replaceFile(file, `-- HTTP\nselect ${number} as n, current_setting('transaction_read_only') as mode`);
-      await expect.poll(() => answers('GET /api/saved')).toEqual(new Set([`200 [{"n":${number},"mode":"on"}]`]));
+      await expect.poll(() => answers('GET /api/saved')).toEqual(new Set([`200 [{"n":${number},"mode":"off"}]`]));
     }
     await replaceFile(file, '-- HTTP\nselect titel from film');
     await server.logged('changed file api/saved.sql');
