@@ -1,7 +1,7 @@
 import type { EndpointParameter, ValueQuery } from './endpoint.ts';
 
 /** The setting of the transaction that has the values of queries for a statement that cannot contain them. */
-const settingName = 'pgway.values';
+export const storedValuesSetting = 'pgway.values';
 
 type ParameterWithQuery = EndpointParameter & { readonly query: ValueQuery };
 
@@ -44,11 +44,11 @@ export function buildStoringStatement(
   const texts = listValueQueries(parameters).map(
     ({ query, type }) => `${writeValueQuery(query, parameters, given)}::${type.sql}::pg_catalog.text`,
   );
-  return `select pg_catalog.set_config('${settingName}', array[${texts.join(', ')}]::pg_catalog.text, true)`;
+  return `select pg_catalog.set_config('${storedValuesSetting}', array[${texts.join(', ')}]::pg_catalog.text, true)`;
 }
 
 /** Returns the stored value as a text. A plan may be made without the setting, which is then NULL, or empty in a session that has had it. */
 export function writeStoredValue(parameters: readonly EndpointParameter[], { position }: EndpointParameter): string {
   const index = listValueQueries(parameters).findIndex((parameter) => parameter.position === position);
-  return `(nullif(pg_catalog.current_setting('${settingName}', true), '')::pg_catalog.text[])[${index + 1}]`;
+  return `(nullif(pg_catalog.current_setting('${storedValuesSetting}', true), '')::pg_catalog.text[])[${index + 1}]`;
 }

@@ -205,6 +205,8 @@ export interface QueryStatement {
   readonly values: readonly Value[];
   /** One per value; null: not a value of the client. */
   readonly valueSources: readonly (ValueSource | null)[];
+  /** The setting of the transaction that the statement sets for those after it. It is emptied where the transaction continues after the call. */
+  readonly setting?: string;
 }
 
 /** A statement with the columns of the endpoint's result. */

@@ -1,7 +1,7 @@
 import type { Statement, Value } from '../postgres/port.ts';
 import type { Problem } from '../http/problem.ts';
 import { isAuthorized } from '../auth/authorize.ts';
-import { buildStoringStatement, listQueryInputs } from '../endpoints/value-sql.ts';
+import { buildStoringStatement, listQueryInputs, storedValuesSetting } from '../endpoints/value-sql.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import { bodyOf } from './parse/parse-input.ts';
 import { readPaths } from './parse/read-paths.ts';
@@ -19,6 +19,8 @@ export interface BoundStatement {
   readonly arguments: readonly Value[];
   /** For each value the parameter that it comes from; null for values that no client sent. */
   readonly valueSources: readonly (ValueSource | null)[];
+  /** As in `QueryStatement`. */
+  readonly setting?: string;
 }
 
 /** A call with the statement that makes it. What one run of it adds is in `Run`. */
@@ -71,6 +73,7 @@ function storeValues({ candidate, parameters, values }: InjectedCall): BoundStat
     statement: candidate.customStatement({ sql, statementKey }, undefined),
     arguments: inputs.map((input) => values[parameters.indexOf(input)]!),
     valueSources: inputs,
+    setting: storedValuesSetting,
   };
 }
 
@@ -150,6 +153,7 @@ function buildEarlier(earlier: NonNullable<Query['earlier']>, { candidate }: Inj
     statement: candidate.customStatement(query, undefined),
     arguments: query.values,
     valueSources: query.valueSources,
+    ...(query.setting === undefined ? {} : { setting: query.setting }),
   }));
 }
 

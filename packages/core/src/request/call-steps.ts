@@ -21,7 +21,7 @@ import { transactionSettings } from './trace-context.ts';
  * - `statement`: the statement of the call
  * - `response-settings`: reads what the statement has set for the response
  * - `invalidation`: tells other instances which cached responses are obsolete
- * - `restore`: restores the settings of a transaction that continues
+ * - `restore`: restores or empties the settings of a transaction that continues
  */
 export type StepLabel =
   | 'settings'
@@ -62,6 +62,7 @@ export function buildSteps(call: ExecutableCall, run: Run, options: StepOptions)
     step,
     ...(settingsRow === null ? [] : [responseSettingsStep(guard, settingsRow)]),
     ...(invalidation === null ? [] : [labelled(invalidation, 'invalidation')]),
+    ...emptyingSteps(call, isHostConnection),
   ];
   if (isPlain) return steps;
   if (!isHostConnection) return [beginningStep(settings, call.isReadOnly), ...steps];
@@ -187,6 +188,15 @@ function measuredSteps(
 ): readonly LabelledStep[] {
   const clock = labelled(trial.clock, 'clock');
   return [settingsStep([...settings, ...trial.settings]), clock, step, clock];
+}
+
+/** Returns the step that empties the settings of earlier statements, which the next calls of the transaction must not read; none without any. */
+function emptyingSteps({ earlier }: ExecutableCall, isHostConnection: boolean): readonly LabelledStep[] {
+  if (!isHostConnection) return none;
+  const names = (earlier ?? []).flatMap(({ setting }) => (setting === undefined ? [] : [setting]));
+  if (names.length === 0) return none;
+  const items = names.map((_, index) => `pg_catalog.set_config($${index + 1}::pg_catalog.text, '', true)`);
+  return [{ statement: { name: '', sql: `select ${items.join(', ')}` }, values: names, label: 'restore' }];
 }
 
 /**

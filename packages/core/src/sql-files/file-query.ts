@@ -2,7 +2,13 @@ import { quoteIdentifier, quoteLiteral } from '../catalog/quote.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
 import type { NamedType } from '../endpoints/named-type.ts';
 import { convertParts } from '../endpoints/statement.ts';
-import { buildStoringStatement, listQueryInputs, listValueQueries, writeStoredValue } from '../endpoints/value-sql.ts';
+import {
+  buildStoringStatement,
+  listQueryInputs,
+  listValueQueries,
+  storedValuesSetting,
+  writeStoredValue,
+} from '../endpoints/value-sql.ts';
 import type { Query, QueryBuilder, QueryInput, QueryStatement } from '../ports/ports.ts';
 import type { Value } from '../postgres/port.ts';
 import { numberParameters, type ParsedFile, type ParsedStatement } from './parse-file.ts';
@@ -19,7 +25,7 @@ export function createFileQuery(prepared: PreparedFile, endpoint: Endpoint): Que
   const sql = (): string => buildStoringStatement(endpoint.parameters, inputs);
   return (input) => {
     const query = build(input);
-    const values = { sql, statementKey: 'values', ...bind(input) };
+    const values = { sql, statementKey: 'values', setting: storedValuesSetting, ...bind(input) };
     return { ...query, earlier: [values, ...(query.earlier ?? [])] };
   };
 }
@@ -86,7 +92,12 @@ function createStatementsQuery(
     isReadOnly,
     values: [],
     valueSources: [],
-    earlier: texts.map((text, index) => ({ sql: text, statementKey: `file ${index}`, ...bindings[index]!(input) })),
+    earlier: texts.map((text, index) => ({
+      sql: text,
+      statementKey: `file ${index}`,
+      ...(members.has(index) ? { setting: settingName(index) } : {}),
+      ...bindings[index]!(input),
+    })),
   });
 }
 
