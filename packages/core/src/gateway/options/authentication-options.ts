@@ -130,7 +130,7 @@ export const sessionOptions: OptionGroup<SessionOptions> = optionGroup<SessionOp
     channel: option(
       optionalText,
       null,
-      'A NOTIFY channel whose payloads are ended sessions, which every instance evicts at once.',
+      'A NOTIFY channel whose payloads are ended sessions, which every instance evicts at once, with their streams.',
     ),
   },
   { isPartial },

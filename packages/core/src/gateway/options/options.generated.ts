@@ -228,7 +228,7 @@ export interface SessionOptions {
   readonly refreshCommand?: string | null;
   /** Seconds that the result of `checkCommand` is cached for a valid session. Default 5. */
   readonly cacheSeconds?: number;
-  /** A NOTIFY channel whose payloads are ended sessions, which every instance evicts at once. */
+  /** A NOTIFY channel whose payloads are ended sessions, which every instance evicts at once, with their streams. */
   readonly channel?: string | null;
 }
 
