@@ -51,14 +51,27 @@ describe.each(['1.0.0', '2.0.0'])('with vsn %s', (vsn) => {
 
   test('messages of the database', async () => {
     const [bob, other] = await Promise.all([enter(user('bob', vsn), 'room:1'), enter(user('bob', vsn), 'room:2')]);
+    // The policies of other tests were changed: messages may be missing for a moment.
+    for (const [{ received }, topic] of [
+      [bob, 'room:1'],
+      [other, 'room:2'],
+    ] as const) {
+      const sendProbe = async (): Promise<number> => {
+        await gateway.database.query(`select realtime.send('{}', 'probe', $1)`, [topic]);
+        return received.length;
+      };
+      await expect.poll(sendProbe).toBeGreaterThan(0);
+    }
+    const notes = (received: readonly unknown[]): readonly unknown[] =>
+      received.filter((message) => (message as { readonly event: string }).event !== 'probe');
     await gateway.database.query(`select realtime.send('{"n": 1.50}', 'note', 'room:1')`);
     await gateway.database.query(`select realtime.send('{}', 'public', 'room:1', false)`);
     await gateway.database.query(`select realtime.send('{"n": 2}', 'note', 'room:2')`);
     const message = (payload: unknown): unknown => {
       return { type: 'broadcast', event: 'note', payload, meta: { id: expect.stringMatching(/^[\da-f-]{36}$/) } };
     };
-    await expect.poll(() => other.received).toEqual([message({ n: 2 })]);
-    expect(bob.received).toEqual([message({ n: 1.5 })]);
+    await expect.poll(() => notes(other.received)).toEqual([message({ n: 2 })]);
+    expect(notes(bob.received)).toEqual([message({ n: 1.5 })]);
   });
 
   test('"replay": the latest messages of the database since a time, under the policies of now, and then the later ones', async () => {
