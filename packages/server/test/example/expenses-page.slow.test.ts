@@ -228,7 +228,6 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped where there i
     await app.query(
       `update app.session set ended = now() where user_id = (select id::text from app.person where name = 'Bob')`,
     );
-    await fillExpense(signedIn, 'Train', '20');
     await signedIn.getByRole('alert').getByText('Your session has ended: sign in again.').waitFor();
     await signedIn.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(errors).toEqual([]);
