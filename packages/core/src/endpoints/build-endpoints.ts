@@ -63,13 +63,13 @@ interface BuiltEndpoint {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What was built of routines that their source keeps, with the same options. */
+/** Endpoints of earlier loads with the same options, by routine. A source returns the same object for a routine that has not changed. */
 export type BuiltEndpoints = WeakMap<Routine, BuiltEndpoint>;
 
 export interface BuildOptions {
   /** Whether to record how each comment is read. */
   readonly explain: boolean;
-  /** What earlier loads with the same options have built. */
+  /** The endpoints of earlier loads with the same options. */
   readonly kept: BuiltEndpoints;
 }
 

@@ -21,7 +21,7 @@ interface StalledCall {
 }
 
 /** The checks that have found a call without progress since this time. */
-interface Unchanged {
+interface ProgressCount {
   readonly progressedAt: number;
   readonly checks: number;
 }
@@ -34,7 +34,7 @@ export class StalledCalls {
   readonly #sessions: ReadonlyMap<Session, unknown>;
   readonly #queue: CallQueue;
   readonly #share: number;
-  readonly #unchanged = new WeakMap<CallRequest, Unchanged>();
+  readonly #unchanged = new WeakMap<CallRequest, ProgressCount>();
   #isScheduled = false;
   #isEnding = false;
 

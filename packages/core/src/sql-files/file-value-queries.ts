@@ -5,7 +5,7 @@ import { isAnnotation } from './directives.ts';
 import { type FileComment, maxFaults, type Placeholder } from './scan.ts';
 
 /** A query in a comment, whose value a parameter of the file gets. Its places are those of the file. */
-export interface FileQuery {
+export interface FileValueQuery {
   /** The parameter, as the comment names it. */
   readonly target: string;
   readonly line: number;
@@ -18,8 +18,8 @@ export interface FileQuery {
 /** A file with more of them has several for one parameter, which is refused. */
 const maxQueries = 1000;
 
-interface FileQueries {
-  readonly queries: readonly FileQuery[];
+interface FileValueQueries {
+  readonly queries: readonly FileValueQuery[];
   readonly faults: readonly FileFault[];
 }
 
@@ -27,12 +27,12 @@ interface FileQueries {
  * Reads the lines `param <name> = select …`, and `<name> = select …` of a known parameter.
  * @param isParameter whether a statement of the file has the parameter
  */
-export function readFileQueries(
+export function readFileValueQueries(
   text: string,
   comments: readonly FileComment[],
   isParameter: (name: string) => boolean,
-): FileQueries {
-  const queries: FileQuery[] = [];
+): FileValueQueries {
+  const queries: FileValueQuery[] = [];
   const faults: FileFault[] = [];
   for (const comment of comments) {
     if (queries.length >= maxQueries || faults.length >= maxFaults) break;
@@ -75,11 +75,11 @@ const writing = /\b(?:insert|update|delete|merge|share|into)\b/i;
 const escapedName = /\bu&"/i;
 
 /** Whether a query has no word that writes. */
-export function queryOnlyReads({ text }: Pick<FileQuery, 'text'>): boolean {
+export function queryOnlyReads({ text }: Pick<FileValueQuery, 'text'>): boolean {
   return !writing.test(text) && !escapedName.test(text);
 }
 
 /** Returns all names in a query. */
-export function listQueryNames({ text }: Pick<FileQuery, 'text'>): Iterable<string> {
+export function listQueryNames({ text }: Pick<FileValueQuery, 'text'>): Iterable<string> {
   return analyzeSql(text).words;
 }

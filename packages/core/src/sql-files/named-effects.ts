@@ -4,7 +4,7 @@ import { tokenizeSql } from '../catalog/tokenize-sql.ts';
 import type { Database } from '../postgres/port.ts';
 import { implicitName, namedObjectsSql } from './named-objects.sql.ts';
 
-/** What is known of names in a query. */
+/** The effects of the objects that a query names. */
 export interface NamedEffects {
   /** Whether a query that uses the name may write. */
   readonly mayWrite: (name: string) => boolean;

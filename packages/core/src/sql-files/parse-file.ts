@@ -6,7 +6,7 @@ import {
   type StatementDirective,
 } from './directives.ts';
 import { faultAt, type FileFault } from './fault.ts';
-import { type FileQuery, readFileQueries } from './file-queries.ts';
+import { type FileValueQuery, readFileValueQueries } from './file-value-queries.ts';
 import { type FileComment, type FileStatement, maxFaults, scanFile } from './scan.ts';
 import { isSurrounding, mainStart, refuseStatement } from './statement-rules.ts';
 
@@ -29,7 +29,7 @@ export interface ParsedStatement extends NumberedText {
 
 /** A query that sets a parameter. */
 export interface ParsedQuery extends NumberedText {
-  readonly source: FileQuery;
+  readonly source: FileValueQuery;
 }
 
 export interface ParsedFile {
@@ -57,7 +57,7 @@ export function parseFile(text: string): ParsedFile | null {
   }));
   const own = parameterNames(statements);
   const renames = listRenames(comments);
-  const values = readFileQueries(text, comments, (name) => own.includes(name) || renames.has(name));
+  const values = readFileValueQueries(text, comments, (name) => own.includes(name) || renames.has(name));
   const read = values.queries.flatMap(({ placeholders }) => placeholders.map(({ name }) => name));
   const names = [...own, ...new Set(read.filter((name) => !own.includes(name) && !renames.has(name)))];
   const directives = readDirectives(comments, new Set(names));
@@ -199,7 +199,7 @@ function writeNumber(index: number, parameter: ParameterDirective | undefined): 
 /** A claim is a text: the query converts it. */
 function numberQuery(
   text: string,
-  source: FileQuery,
+  source: FileValueQuery,
   { parameters, renames }: { readonly parameters: Parameters; readonly renames: ReadonlyMap<string, string> },
 ): ParsedQuery {
   const toName = (name: string): string => renames.get(name) ?? name;

@@ -8,7 +8,7 @@ import { createTypeLookup, decodeTypeRow, type TypeLookup } from '../catalog/typ
 import { describeStatement, type DescribedStatement } from '../postgres/describe.ts';
 import { type Database, DatabaseError } from '../postgres/port.ts';
 import { faultAt, type FileFault } from './fault.ts';
-import { listQueryNames, queryOnlyReads } from './file-queries.ts';
+import { listQueryNames, queryOnlyReads } from './file-value-queries.ts';
 import { type NotNullTest, readNotNullColumns } from './not-null-columns.ts';
 import { tokenName } from './scan.ts';
 import {

@@ -15,7 +15,7 @@ import {
 } from '../http/send-document.ts';
 import { assetsPath, findAsset, pageAssets } from '../pages/page-assets.ts';
 import { pageData } from '../pages/page-data.ts';
-import { pageDocument } from '../pages/page-html.ts';
+import { pageDocument } from '../pages/page-document.ts';
 
 const plain = 'text/plain; charset=utf-8';
 /** The data of the HTML page. */

@@ -10,7 +10,7 @@ import { isLocalRequest } from '../http/local-request.ts';
 import { type DocumentLookup, requestPath, type ServedDocument } from '../http/send-document.ts';
 import { assetsPath, findAsset, pageAssets } from '../pages/page-assets.ts';
 import { pageData } from '../pages/page-data.ts';
-import { pageDocument } from '../pages/page-html.ts';
+import { pageDocument } from '../pages/page-document.ts';
 
 const dataPath = `${assetsPath}endpoints.json`;
 

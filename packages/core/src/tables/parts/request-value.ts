@@ -14,7 +14,7 @@ export class RequestValue {
     this.#convert = convert;
   }
 
-  valueOf(texts: readonly TextValue[]): Value {
+  resolve(texts: readonly TextValue[]): Value {
     return this.#convert(texts[this.index]!);
   }
 }
@@ -24,7 +24,7 @@ export type BoundValue = Value | RequestValue;
 
 /** Returns the values of a statement for a request. */
 export function resolveValues(values: readonly BoundValue[], texts: readonly TextValue[]): readonly Value[] {
-  return values.map((value) => (value instanceof RequestValue ? value.valueOf(texts) : value));
+  return values.map((value) => (value instanceof RequestValue ? value.resolve(texts) : value));
 }
 
 /**

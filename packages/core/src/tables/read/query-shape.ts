@@ -5,7 +5,7 @@ import { type Filter, isPartOfShape } from './query.ts';
 import { ReadFault } from './read-fault.ts';
 import { Scanner } from './scanner.ts';
 
-/** What the parameters of a read have in common with those of others that have the same statement. */
+/** The parameters of a read, divided into a key, which reads with the same statement share, and the values of one request. */
 export interface QueryShape {
   /** The parameters without their values. Different statements have different keys. */
   readonly key: string;

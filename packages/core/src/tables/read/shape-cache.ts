@@ -7,12 +7,12 @@ import type { ReadModel } from './relationships.ts';
 /** The number of entries of all tables that a model has, and the characters of their keys and texts. */
 const limits = { entries: 1_000, size: 1024 * 1024 };
 
-/** What an entry depends on besides its shape. Settings and role are those of each request. */
+/** The inputs of an entry besides its shape. Settings and role are those of each request. */
 export interface ShapeOwner {
   /** The table, with the tables that its requests may read. */
   readonly relation: Relation;
   readonly model: ReadModel;
-  /** What else of a request its text depends on, without line feeds. */
+  /** Other parts of a request that change the statement, such as the format of rows. Without line feeds. */
   readonly form: string;
 }
 
@@ -23,8 +23,8 @@ interface NewEntry<Compiled> {
 }
 
 /**
- * What is compiled once for all requests to a table whose query strings have the same shape. Endpoints that are loaded again have a new
- * model, and so nothing that was compiled for earlier ones.
+ * Statements that are compiled once for all requests to a table whose query strings have the same shape. Each load of endpoints has a new
+ * model, and with it an empty cache.
  */
 export class ShapeCache<Compiled> {
   readonly #caches = new WeakMap<ReadModel, BoundedCache<Compiled>>();
