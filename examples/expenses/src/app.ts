@@ -24,7 +24,7 @@ let me: api.IMeResponse;
 let changes: api.ChangeStream<Expense> | null = null;
 let expenses: readonly Expense[] = [];
 let status = 'all';
-/** What the form edits; the id is null for a new expense. */
+/** The expense in the form; its id is null for a new one. */
 let draft: { id: number | null } = { id: null };
 /** The rows on the page with their content as JSON, by id. */
 const shown = new Map<number, { readonly row: HTMLElement; readonly text: string }>();

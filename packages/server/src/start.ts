@@ -115,7 +115,7 @@ export interface HttpServices {
   readonly serveMcp?: PathDocumentHandler | null;
   /** Null: HTTP without TLS. */
   readonly certificates: CertificateStore | null;
-  /** Called at the begin of each request; absent: requests are neither logged nor tracked nor counted. */
+  /** Called at the beginning of each request; absent: requests are neither logged nor tracked nor counted. */
   readonly onRequest?: RequestLog['begin'] | undefined;
   /** Null or absent: there are no metrics. */
   readonly serveMetrics?: PathHandler | null;

@@ -34,7 +34,7 @@ export interface TelemetryWorker {
 export interface Telemetry {
   /** Receives the observations of the gateway, and passes them to the log. */
   readonly observer: Observer;
-  /** Called at the begin of each request; undefined: nothing needs the requests. */
+  /** Called at the beginning of each request; undefined: nothing needs the requests. */
   readonly begin: RequestLog['begin'] | undefined;
   readonly gatewayOptions: Pick<CommandOptions, 'traceparent'>;
   /** Serves the metrics; null: they are not served. */

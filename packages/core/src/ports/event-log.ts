@@ -27,7 +27,7 @@ export interface LogSnapshot {
 }
 
 export interface LogListener {
-  /** Receives the state at the begin, and again after entries were lost on their way. */
+  /** Receives the state at the beginning, and again after entries were lost on their way. */
   readonly restore: (snapshot: LogSnapshot) => void;
   readonly receive: (entry: LogEntry) => void;
 }

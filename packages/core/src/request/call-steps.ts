@@ -72,7 +72,7 @@ export function buildSteps(call: ExecutableCall, run: Run, options: StepOptions)
   return [changes.before, ...steps, changes.after];
 }
 
-/** Returns the steps at the begin and before the commit of a transaction with several round trips, which runs a call. */
+/** Returns the steps at the beginning and before the commit of a transaction with several round trips, which runs a call. */
 export function transactionSteps(
   call: ExecutableCall,
   traceparent: string | null,

@@ -112,7 +112,7 @@ async function executeAndRollBack(context: ExecutionContext, input: ExecutionInp
   try {
     const { withoutRelease } = transaction.commit;
     const runner: ExclusiveRunner = { run: (call) => withoutRelease.run(call), withoutRelease };
-    // The settings were made at the begin of the transaction.
+    // The settings were made at the beginning of the transaction.
     const call = { ...input.call, settings: [] };
     const result = await execute({ ...context, traceparent: null }, { ...input, call, runner, isHostConnection });
     // A commit would fail for deferred constraints. Those of a host's transaction may be met by its next statements.

@@ -23,7 +23,7 @@ export function packageParts(sheet: string): readonly (readonly [name: string, c
 }
 
 /**
- * Returns the begin of the sheet with the row of headings, which stays visible while the others scroll.
+ * Returns the beginning of the sheet with the row of headings, which stays visible while the others scroll.
  * @param widths in characters
  */
 export function sheetHead(headings: readonly string[], widths: readonly number[]): Buffer {

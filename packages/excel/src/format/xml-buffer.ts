@@ -7,7 +7,7 @@ const rowStart = Buffer.from('<row r="');
 const rowMiddle = Buffer.from('">');
 const rowEnd = Buffer.from('</row>');
 
-/** By byte: 1 for those that are not themselves in text of XML, or that U+FFFE and U+FFFF begin with; 2 for the begin of `_xHHHH_`. */
+/** By byte: 1 for those that are not themselves in text of XML, or that U+FFFE and U+FFFF begin with; 2 for the beginning of `_xHHHH_`. */
 const special: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte === 0x5f) return 2;
   return (byte < 0x20 && byte !== 0x09 && byte !== 0x0a) || [0x26, 0x3c, 0x3e, 0xef].includes(byte) ? 1 : 0;

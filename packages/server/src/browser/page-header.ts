@@ -1,4 +1,4 @@
-/** The header of a page, and the begin of the API docs. */
+/** The header of a page, and the beginning of the API docs. */
 import { element } from './dom.ts';
 import type { PageData } from './page-data.ts';
 import type { Session } from './session.ts';

@@ -77,7 +77,7 @@ function textView(response: ReceivedResponse, type: string, objectUrls: string[]
     if (rows !== null) return rowViews(new RowGrid(rows, (csv) => csvLink(csv, objectUrls)).view, body);
   }
   if (shown && bytes.length === totalBytes && text.length < shownLength) return [body];
-  const note = element('p', { class: 'note' }, `Only the begin of ${sizeText(totalBytes)} is shown.`);
+  const note = element('p', { class: 'note' }, `Only the beginning of ${sizeText(totalBytes)} is shown.`);
   return bytes.length === totalBytes ? [note, body, saveLink(response, type, objectUrls)] : [note, body];
 }
 

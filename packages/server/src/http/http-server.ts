@@ -43,7 +43,7 @@ export interface ListenOptions {
   readonly tls?: TlsOptions | null;
   /** Serves health checks, whatever the host name of the request. */
   readonly serveHealth?: PathHandler;
-  /** Called at the begin of each request, for the access log. */
+  /** Called at the beginning of each request, for the access log. */
   readonly onRequest?: RequestLog['begin'] | undefined;
   /** Receives what a handler throws; the response is a 500 without the reason. */
   readonly onError?: RequestErrorListener | undefined;

@@ -48,7 +48,7 @@ export interface RequestLogOptions {
 
 /** Collects the facts about requests from their begin to the end of their responses. */
 export interface RequestLog {
-  /** Called at the begin of a request. */
+  /** Called at the beginning of a request. */
   readonly begin: (request: IncomingMessage, response: ServerResponse) => void;
   /** Takes the observations about requests that are handled. Returns false for others. */
   readonly observe: (observation: Observation) => boolean;

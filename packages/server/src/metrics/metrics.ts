@@ -31,7 +31,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  /** Called at the begin of each request. */
+  /** Called at the beginning of each request. */
   get begin(): () => void {
     return this.#requests.begin;
   }

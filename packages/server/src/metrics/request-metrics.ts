@@ -86,7 +86,7 @@ export class RequestMetrics {
     this.#histograms = {
       requests: histogram(
         'pgway_http_request_duration_seconds',
-        'Time from the begin of a request to the end of its response, without open event streams.',
+        'Time from the beginning of a request to the end of its response, without open event streams.',
         [...labels, 'status'],
       ),
       calls: histogram(
@@ -97,7 +97,7 @@ export class RequestMetrics {
     };
   }
 
-  /** Called at the begin of each request. */
+  /** Called at the beginning of each request. */
   readonly begin = (): void => {
     this.#begun++;
   };

@@ -30,7 +30,7 @@ interface OpenTrace {
   readonly startedAtEpoch: number;
   /** In the time of `performance.now()`. */
   readonly startedAt: number;
-  /** Read at the begin: a connection of HTTP/2 may be gone at the end. */
+  /** Read at the beginning: a connection of HTTP/2 may be gone at the end. */
   readonly scheme: 'http' | 'https';
   /** Null until it is needed. */
   span: Span | null;
@@ -60,7 +60,7 @@ export class RequestTracer {
     this.#trustsParent = trustParent;
   }
 
-  /** Called at the begin of each request. */
+  /** Called at the beginning of each request. */
   readonly begin = (request: TracedRequest): void => {
     request[openTraceKey] = {
       startedAtEpoch: Date.now(),

@@ -143,7 +143,7 @@ class EventHistory {
     return 'gap' in content ? this.#isReportedGap(channel, path) : this.#isReportedEvent(channel, path, content.event);
   }
 
-  /** The first gap of a worker is the begin of its listening. */
+  /** The first gap of a worker is the beginning of its listening. */
   #isReportedGap(channel: Channel, path: string): boolean {
     // The worker reports later notifications only; the others have reported those before.
     for (const { reports, appended } of this.#notifications.values()) reports.set(channel, appended);

@@ -204,7 +204,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await counting.getByLabel('to').fill('3000000');
     const send = counting.getByRole('button', { name: 'Send', exact: true });
     await send.click();
-    await counting.getByText('Only the begin of 22.9 MB is shown.').waitFor();
+    await counting.getByText('Only the beginning of 22.9 MB is shown.').waitFor();
     expect((await counting.locator('.body').innerText()).length).toBeLessThan(70_000);
     expect(await counting.getByText('Save the response').count()).toBe(0);
     await counting.getByLabel('to').fill('2000000000');

@@ -37,7 +37,7 @@ export interface FastPathContext {
   readonly configuration: Configuration;
   readonly isAllowedHost: HostCheck;
   readonly connections: Connections;
-  /** Called at the begin of each request. */
+  /** Called at the beginning of each request. */
   readonly onRequest: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   readonly onError: RequestErrorListener | undefined;
   readonly isStopping: () => boolean;

@@ -59,7 +59,7 @@ const endOfHead = Buffer.from('\r\n\r\n');
 const lineEnd = '\r\n';
 const space = 0x20;
 
-/** Reads the request at the begin of the bytes. */
+/** Reads the request at the beginning of the bytes. */
 export function parseRequest(bytes: Buffer, limits: ParserLimits): ParsedRequest | Unparsed {
   const end = bytes.indexOf(endOfHead);
   const bodyStart = end + endOfHead.length;

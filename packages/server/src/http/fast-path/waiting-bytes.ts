@@ -28,7 +28,7 @@ export class WaitingBytes {
     this.#end += bytes.length;
   }
 
-  /** Removes bytes at the begin. */
+  /** Removes bytes at the beginning. */
   skip(count: number): void {
     if (count === this.length) this.clear();
     else this.#start += count;

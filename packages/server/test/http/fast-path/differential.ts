@@ -104,7 +104,7 @@ export interface Comparison {
 }
 
 /**
- * The strict parser takes requests from the begin of the bytes until it leaves the rest to `node:http`. Each must be what `node:http` reads,
+ * The strict parser takes requests from the beginning of the bytes until it leaves the rest to `node:http`. Each must be what `node:http` reads,
  * and end at the same byte.
  */
 export function compare(bytes: Buffer, cut: number): Comparison {
