@@ -14,7 +14,7 @@ export interface Definitions {
   readonly timeline: string;
   /** By OID. */
   readonly tables: ReadonlyMap<string, TableState>;
-  /** The attributes and memberships of roles, by name. */
+  /** The attributes and memberships of roles, by name; of superusers the attributes alone. */
   readonly roles: ReadonlyMap<string, string>;
 }
 
@@ -99,7 +99,8 @@ export function definitionsSql(serverVersion: number): string {
   (select pg_catalog.json_object_agg(r.rolname, pg_catalog.concat(r.oid, r.rolsuper, r.rolbypassrls, r.rolinherit, g.grants))
     from pg_catalog.pg_roles as r left join (
       with recursive held (root, oid) as (
-          select h.oid, h.oid from pg_catalog.pg_roles as h where h.rolname operator(pg_catalog.=) any ($3::pg_catalog.name[])
+          -- A superuser may read everything, whatever roles are granted to it.
+          select h.oid, h.oid from pg_catalog.pg_roles as h where h.rolname operator(pg_catalog.=) any ($3::pg_catalog.name[]) and not h.rolsuper
         union
           select held.root, a.roleid from held join pg_catalog.pg_auth_members as a on a.member operator(pg_catalog.=) held.oid)
       select held.root, pg_catalog.string_agg(
