@@ -43,8 +43,10 @@ create or replace function get_authors(_isbn isbn) returns text[] language sql s
 $$;
 comment on function get_authors is 'HTTP';
 
-create or replace function suggest_titles(_prefix text) returns setof text language sql stable as $$
-  select title from book where starts_with(lower(title), lower(_prefix)) order by title
+create or replace function suggest_titles(_prefix text)
+returns setof text language sql stable as $$
+  select title from book
+  where starts_with(lower(title), lower(_prefix)) order by title
 $$;
 comment on function suggest_titles is 'HTTP';
 
