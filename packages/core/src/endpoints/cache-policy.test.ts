@@ -51,7 +51,7 @@ describe('cached', () => {
     const { endpoint, reports } = buildWithComment('cached _titel, _shelf, x');
     expect(endpoint).toBe(undefined);
     expect(reports).toEqual([
-      'error unknown-parameter 2: cached: the routine has no parameter "_titel", "x"; correct the name, or begin the line with another word if it is prose',
+      'error unknown-parameter 2: cached: the routine has no parameter "_titel", "x"; did you mean "_title"?',
     ]);
   });
 

@@ -11,6 +11,7 @@ import { fromComment } from './comment/resolve-values.ts';
 import type { SettingKey } from './comment/setting.ts';
 import { fromDefault, type Resolved } from './origin.ts';
 import type { Routine } from '../catalog/routine.ts';
+import { suggestParameter } from './unknown-parameter.ts';
 
 /** Returns the cache policy that the comment sets, or null without caching. */
 export function resolveCachePolicy(
@@ -85,7 +86,7 @@ function resolvePositions(
     builder.report(
       'error',
       'unknown-parameter',
-      `cached: the routine has no parameter ${unknown.map(display).join(', ')}; correct the name, or begin the line with another word if it is prose`,
+      `cached: the routine has no parameter ${unknown.map(display).join(', ')}; ${suggestParameter(unknown[0]!, parameters) ?? 'correct the name, or begin the line with another word if it is prose'}`,
       builder.annotationFor(cached)?.line ?? null,
     );
   }

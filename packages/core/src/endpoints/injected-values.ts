@@ -4,6 +4,7 @@ import { display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { EndpointParameter, InjectedValue } from './endpoint.ts';
 import { findParameter } from './parameters.ts';
+import { unknownParameter } from './unknown-parameter.ts';
 
 /** Marks the parameters that receive the identity of the caller, by annotation or by name, or the hash of a parameter. */
 export function resolveInjectedValues(
@@ -123,12 +124,7 @@ function findNamed(
 ): EndpointParameter | null {
   const parameter = findParameter(parameters, name);
   if (parameter === null) {
-    builder.report(
-      'error',
-      'unknown-parameter',
-      `the routine has no parameter ${display(name)}; correct the name`,
-      line,
-    );
+    builder.report('error', 'unknown-parameter', unknownParameter(name, parameters), line);
   }
   return parameter;
 }

@@ -5,6 +5,7 @@ import { display } from './diagnostic.ts';
 import { type NamedColumn, type NamedType, describeDuplicateName } from './named-type.ts';
 import type { EndpointParameter, ParameterField, ResultColumn } from './endpoint.ts';
 import type { PathSegment } from './path.ts';
+import { suggestParameter } from './unknown-parameter.ts';
 
 /** Reports a problem of an endpoint. */
 export type ReportProblem = (code: string, message: string) => void;
@@ -147,9 +148,11 @@ function bindSegment(
   const parameter = byName.get(segment.name)?.parameter;
   // The index contains fields too, but a segment is the value of a whole parameter.
   if (parameter === undefined || ![parameter.name, parameter.key].includes(segment.name)) {
+    const parameters = [...byName.values()].map((input) => input.parameter);
+    const hint = suggestParameter(segment.name, parameters) ?? 'add the parameter, or correct the path';
     reportError(
       'path-parameter',
-      `the path contains ${display(segment.name)}, but the routine has no parameter of that name; add the parameter, or correct the path`,
+      `the path contains ${display(segment.name)}, but the routine has no parameter of that name; ${hint}`,
     );
     return null;
   }

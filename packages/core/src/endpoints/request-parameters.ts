@@ -7,6 +7,7 @@ import { requestHeaders, requestHeadersParameterName } from './annotations/reque
 import { paramType } from './annotations/request-param-type.ts';
 import { orOption } from './comment/resolve-values.ts';
 import { fromRoutine, type Resolved, withValue } from './origin.ts';
+import { unknownParameter } from './unknown-parameter.ts';
 
 /** Shared by all endpoints without a parameter for the headers. */
 const withoutParameter = {
@@ -73,7 +74,7 @@ export function resolveBodyParameter(
   const annotation = builder.annotationFor(bodyParameterName);
   if (name === null || annotation === null) return null;
   const parameter = findParameter(parameters, name);
-  const problem = builder.get(paramType) === 'body' ? describeContradiction(builder) : findProblem(parameter, name);
+  const problem = builder.get(paramType) === 'body' ? describeContradiction(builder) : findProblem(parameters, name);
   if (problem !== null) builder.report('error', 'body-parameter', `${annotation.name}: ${problem}`, annotation.line);
   return parameter?.position ?? null;
 }
@@ -83,8 +84,9 @@ function describeContradiction(builder: EndpointBuilder): string {
   return `contradicts ${name}, which reads the body as a JSON object of all parameters; keep one of the lines`;
 }
 
-function findProblem(parameter: EndpointParameter | null, name: string): string | null {
-  if (parameter === null) return `the routine has no parameter ${display(name)}; correct the name`;
+function findProblem(parameters: readonly EndpointParameter[], name: string): string | null {
+  const parameter = findParameter(parameters, name);
+  if (parameter === null) return unknownParameter(name, parameters);
   if (parameter.injectedValue === 'query') return `${display(name)} is set by a query; name another parameter`;
   if (parameter.injectedValue !== undefined)
     return `${display(name)} receives the identity of the caller; name another parameter`;

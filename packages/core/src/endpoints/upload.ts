@@ -10,6 +10,7 @@ import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { EndpointParameter, EndpointUpload } from './endpoint.ts';
 import { findParameter } from './parameters.ts';
 import { parseUploadOption, type UploadOptionDefinition } from './upload-option.ts';
+import { unknownParameter } from './unknown-parameter.ts';
 
 /** Returns the handlers, options and metadata parameter that the comment sets, or null without uploads. */
 export function resolveUpload(
@@ -72,13 +73,7 @@ function resolveMetadataParameter(
   for (const { name, line } of builder.uploadMetadata) {
     const parameter = findParameter(parameters, name);
     if (parameter !== null) annotated.set(parameter, line);
-    else
-      builder.report(
-        'error',
-        'unknown-parameter',
-        `the routine has no parameter ${display(name)}; correct the name`,
-        line,
-      );
+    else builder.report('error', 'unknown-parameter', unknownParameter(name, parameters), line);
   }
   const [first, second] = annotated;
   if (second !== undefined) {

@@ -2,6 +2,7 @@ import { display } from './diagnostic.ts';
 import type { EndpointBuilder } from './endpoint-builder.ts';
 import type { EndpointParameter, ValueQuery } from './endpoint.ts';
 import { findParameter } from './parameters.ts';
+import { unknownParameter } from './unknown-parameter.ts';
 
 const beginning = /^(?:\(|(?:select|with|values|table)\b)/i;
 
@@ -101,7 +102,7 @@ export function resolveValueQueries(
     const report = (message: string): void => builder.report('error', 'value-query', `param ${name}: ${message}`, line);
     const parameter = findParameter(parameters, name);
     if (parameter === null) {
-      report(`the routine has no parameter ${display(name)}; correct the name`);
+      report(unknownParameter(name, parameters));
       continue;
     }
     const fault = queries.has(parameter) ? 'another line has a query for it; keep one' : findFault(builder, parameter);
@@ -136,7 +137,7 @@ function findInput(
   name: string,
 ): number | string {
   const input = findParameter(parameters, name);
-  if (input === null) return `the routine has no parameter ${display(name)}; correct the name`;
+  if (input === null) return unknownParameter(name, parameters);
   if (input === target) return 'the query reads the parameter that it sets';
   if (builder.valueQueries.some((line) => findParameter(parameters, line.name) === input))
     return `${display(name)} is set by a query, too; write that query here`;

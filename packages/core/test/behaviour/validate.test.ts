@@ -166,7 +166,7 @@ describe('mistakes', () => {
     ['validate _email using emial', /^error 3: validate: no rule is named "emial"; .*did you mean "email"\?$/],
     ['validate _email using min_length', /min_length takes a number of characters/],
     ['validate _email using min_length 8x', /min_length takes a number of characters/],
-    ['validate _emial using required', /the routine has no parameter "_emial"; correct the name/],
+    ['validate _emial using required', /the routine has no parameter "_emial"; did you mean "_email"\?/],
     ['validate _n using max_length 3', /"_n" is of type integer, and lengths and patterns apply to texts/],
     ['validate _list using email', /"_list" is of type text\[\]/],
     ['validate _id using not_null', /the gateway sets "_id"/],

@@ -8,11 +8,12 @@ export interface EndpointReport {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const noEndpoints = [
+/** Printed instead of a table without rows. */
+export const noEndpoints: readonly string[] = [
   'No endpoints. A routine becomes an endpoint when its comment has an HTTP line, as in:',
   "  comment on function my_function is 'HTTP';",
   'To publish all routines, pass --gateway.commentsMode=parseAll',
-] as const;
+];
 
 /** As many as the log has lines of level `info` for. A table of thousands hides the warnings, and takes a tenth of the start. */
 const maxEndpoints = 100;

@@ -49,6 +49,7 @@ function applyHttp(parsed: ParsedAnnotation, builder: EndpointBuilder): Annotati
   const [path, ...leftover] = method === null ? parsed.args : parsed.args.slice(1);
   if (path === undefined) return null;
   setPath(parsed, builder, path);
+  warnOfColon(parsed, builder, path);
   const error = checkPath(parsed, method, path, leftover);
   if (error === null) warnOfUpperCase(parsed, builder, path);
   return error;
@@ -135,6 +136,14 @@ function setPath(parsed: ParsedAnnotation, builder: EndpointBuilder, path: strin
   builder.set(parsed, endpointPath, path.startsWith('/') ? path : `/${path}`);
 }
 
+/** Express and Fastify write `/books/:id`. */
+function warnOfColon(parsed: ParsedAnnotation, builder: EndpointBuilder, path: string): void {
+  const [, name] = /\/:(\w+)/.exec(path) ?? [];
+  if (name === undefined) return;
+  const message = `":${name}" in the path ${display(path)} is literal text; write {${name}} for a parameter`;
+  builder.report('warning', 'colon-in-path', message, parsed.line);
+}
+
 function warnOfUpperCase(parsed: ParsedAnnotation, builder: EndpointBuilder, path: string): void {
   if (!hasUpperCase(path)) return;
   const message = `the path ${display(path)} has upper-case letters, and requests must have them too; write it in lower case, unless clients use this spelling`;
@@ -150,6 +159,7 @@ function applyPath(parsed: ParsedAnnotation, builder: EndpointBuilder): Annotati
   const [given, ...leftover] = parsed.args;
   if (given === undefined) return { code: 'bad-argument', message: `${parsed.name} needs a path` };
   setPath(parsed, builder, given);
+  warnOfColon(parsed, builder, given);
   warnOfUpperCase(parsed, builder, given);
   if (leftover.length === 0) return null;
   return {

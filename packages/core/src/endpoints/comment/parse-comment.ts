@@ -3,6 +3,7 @@ import { display } from '../diagnostic.ts';
 import { EndpointBuilder } from '../endpoint-builder.ts';
 import { responseHeaderNames } from './header-names.ts';
 import { suggestAnnotation, type Suggestion } from './suggestions.ts';
+import { suggestHeader, suggestHttpLine } from './incomplete-lines.ts';
 import { suggestBindingWithoutKeyword } from './parameter-binding.ts';
 import type { AnnotationContext } from './annotation-context.ts';
 import type { LineReading } from './comment-trace.ts';
@@ -55,7 +56,10 @@ function matchLine(line: CommentLine, context: AnnotationContext): LineMatch {
   const annotation = findAnnotation(line.words[0] ?? '');
   if (annotation === tags) return matchKeyword(line, tags);
   if (line.header !== null) return matchHeader(line, line.header, context);
-  if (annotation === null) return { kind: 'prose', suggestion: suggestKeyword(line.words, context) };
+  if (annotation === null) {
+    const suggestion = suggestKeyword(line.words, context) ?? suggestHttpLine(line.text) ?? suggestHeader(line.words);
+    return { kind: 'prose', suggestion };
+  }
   if (annotation.assignmentOnly === true || annotation.matches?.(line.words.slice(1), context, 'line') === false)
     return { kind: 'prose', suggestion: null };
   return matchKeyword(line, annotation);
@@ -225,7 +229,9 @@ function reportSuggestion(
     suggestion.line === null
       ? `${suggestion.name} (${suggestion.annotation.syntax.join(', ')})`
       : display(suggestion.line);
-  const message = `${display(line.text)} ${what}; did you mean ${correction}?`;
+  const isBehindProse = suggestion.annotation === http && line.text.endsWith(` ${suggestion.line ?? ''}`);
+  const place = isBehindProse ? ' on its own line' : '';
+  const message = `${display(line.text)} ${what}; did you mean ${correction}${place}?`;
   if (suggestion.annotation === http) builder.addHint('near-miss', message, line.number);
   else builder.report(suggestion.annotation.isGuard ? 'error' : 'warning', 'near-miss', message, line.number);
 }

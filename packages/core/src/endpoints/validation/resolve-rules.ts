@@ -3,6 +3,7 @@ import type { EndpointBuilder } from '../endpoint-builder.ts';
 import type { EndpointParameter } from '../endpoint.ts';
 import { findParameter } from '../parameters.ts';
 import { textRules, type ValidationRule } from './rules.ts';
+import { unknownParameter } from '../unknown-parameter.ts';
 
 /** Adds the rules of the comment to its parameters. */
 export function resolveRules(
@@ -13,7 +14,7 @@ export function resolveRules(
   const rules = new Map<EndpointParameter, ValidationRule[]>();
   for (const { name, rules: added, line } of builder.validations) {
     const parameter = findParameter(parameters, name);
-    const fault = parameter === null ? unknownParameter(name) : findFault(parameter, added);
+    const fault = parameter === null ? unknownParameter(name, parameters) : findFault(parameter, added);
     if (fault !== null) builder.report('error', 'validate', fault, line);
     else rules.set(parameter!, [...(rules.get(parameter!) ?? []), ...added]);
   }
@@ -21,8 +22,6 @@ export function resolveRules(
     rules.has(parameter) ? { ...parameter, rules: rules.get(parameter)! } : parameter,
   );
 }
-
-const unknownParameter = (name: string): string => `the routine has no parameter ${display(name)}; correct the name`;
 
 function findFault(
   { name, type, injectedValue, hashOf, position }: EndpointParameter,
