@@ -115,6 +115,8 @@ export class ChangeGroup {
   isActive = false;
   /** Whether a lookup of an earlier cut still runs. */
   isBusy = false;
+  /** Whether its last lookup of its own was quick, so that lookups of other groups may follow it in one transaction. */
+  isQuick = false;
   /** Why the group missed changes of later cuts while it was busy; null: it did not. */
   missed: ChangeGapReason | null = null;
   /** The time at which the last subscriber left, by `performance.now()`; null: there are some. */

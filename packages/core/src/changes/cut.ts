@@ -66,18 +66,22 @@ export class Cut {
   ): Promise<Cut> {
     const rows = createTextRowSink();
     const takenAt = performance.now();
+    // The statements that begin a transaction are not prepared. Each cut runs this one: to parse and plan it takes PostgreSQL longer than to run it.
     const transaction = await holders.begin({
-      settings: {
-        statement: snapshotStatement(serverVersion),
-        values: [...definitionValues(subjects, publication), slot],
-        rows,
-      },
+      settings: null,
       restoreSettings: null,
       role: undefined,
       isolation: 'repeatable read',
       altersSession: false,
       timeout,
     });
+    const values = [...definitionValues(subjects, publication), slot];
+    try {
+      await transaction.run([{ statement: snapshotStatement(serverVersion), values, rows }]);
+    } catch (error) {
+      void transaction.rollback();
+      throw error;
+    }
     return new Cut(transaction, rows.rows[0]!, takenAt);
   }
 
@@ -105,7 +109,6 @@ const terminateStatement: Statement = {
 
 const statements = new Map<number, Statement>();
 
-/** Each cut runs it: to parse and plan it takes PostgreSQL longer than to run it. */
 function snapshotStatement(serverVersion: number): Statement {
   let statement = statements.get(serverVersion);
   if (statement === undefined) {
@@ -131,10 +134,25 @@ export function parseLsn(text: string): bigint {
 }
 
 /** Makes PostgreSQL flush its log, which transactions with `synchronous_commit = off` leave to a later moment. */
-export async function flushLog(database: Database, serverVersion: number, timeout: number): Promise<void> {
-  const sql =
-    serverVersion >= 17
-      ? `select pg_catalog.pg_logical_emit_message(false, 'pgway', '', true)`
-      : `select pg_catalog.set_config('synchronous_commit', 'local', true), pg_catalog.pg_logical_emit_message(true, 'pgway', '')`;
-  await database.query(sql, [], { timeout });
+export function flushLog(database: Database, serverVersion: number, timeout: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    database.run({
+      steps: [{ statement: serverVersion >= 17 ? flushStatement : emitStatement, values: [] }],
+      mayShare: false,
+      timeout,
+      done: () => resolve(),
+      failed: reject,
+    });
+  });
 }
+
+const flushStatement: Statement = {
+  name: nextStatementName(),
+  sql: `select pg_catalog.pg_logical_emit_message(false, 'pgway', '', true)`,
+};
+
+/** Before PostgreSQL 17, only a commit flushes. */
+const emitStatement: Statement = {
+  name: nextStatementName(),
+  sql: `select pg_catalog.set_config('synchronous_commit', 'local', true), pg_catalog.pg_logical_emit_message(true, 'pgway', '')`,
+};

@@ -42,6 +42,8 @@ export interface DeliveryOptions {
 
 /** Milliseconds that a cut waits for a slow group. It goes on alone, and misses the cuts until its end. */
 const graceMs = 500;
+/** Milliseconds within which a lookup has to end so that other groups may wait for it. */
+const quickMs = 100;
 
 /** Looks up what has changed for each group, and sends it. Resolves when both cuts are not needed any more. */
 export async function deliverCut(interval: CutInterval, options: DeliveryOptions): Promise<void> {
@@ -53,25 +55,29 @@ export async function deliverCut(interval: CutInterval, options: DeliveryOptions
   const imports: Promise<void>[] = [];
   const alone = (pair: LookupPair): Promise<void> => {
     const started = limiter.enter().then((leave) => {
+      const startedAt = performance.now();
       const running = runPair(pair, previous, cut, context);
-      void running.result.then(leave);
+      void running.result.then(({ kind }) => {
+        leave();
+        pair.group.isQuick = kind === 'changes' && performance.now() - startedAt < quickMs;
+      });
       return running;
     });
     imports.push(started.then(({ imported }) => imported));
     return started.then(({ result }) => result).then((result) => complete(pair, result, interval, options));
   };
   const { single, shared } = shareLookups(pairs);
-  const results = [
-    ...single.map(alone),
-    ...shared.map(async (bundle) => {
-      const leave = await limiter.enter();
-      const hasSucceeded = await bundle.run(previous, cut, context).finally(leave);
-      if (!hasSucceeded) await Promise.all(bundle.pairs.map((pair) => alone(again(pair, context))));
-      else await Promise.all(bundle.pairs.map((pair) => complete(pair, toResult(pair), interval, options)));
-    }),
-  ];
-  await within(graceMs, Promise.all(results));
-  await Promise.all([...imports, ...(shared.length === 0 ? [] : results.slice(single.length))]);
+  const results = single.map(alone);
+  const repeated: Promise<void>[] = [];
+  const bundles = shared.map(async (bundle) => {
+    const leave = await limiter.enter();
+    const hasSucceeded = await bundle.run(previous, cut, context).finally(leave);
+    if (hasSucceeded) await Promise.all(bundle.pairs.map((pair) => complete(pair, toResult(pair), interval, options)));
+    else repeated.push(...bundle.pairs.map((pair) => alone(again(pair, context))));
+  });
+  await Promise.all([within(graceMs, Promise.all(results)), ...bundles]);
+  await within(graceMs, Promise.all(repeated));
+  await Promise.all(imports);
 }
 
 /** The rows of an attempt that has failed are incomplete. */

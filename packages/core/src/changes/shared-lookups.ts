@@ -2,29 +2,37 @@ import type { Cut } from './cut.ts';
 import type { GroupLookup, LookupContext, LookupPair } from './group-lookup.ts';
 import { runLookups } from './lookup.ts';
 
-/** Groups that read in transactions of their own. Beyond, a transaction for several of them costs less. */
-const maxSingle = 50;
+/** Groups that read in transactions of their own until it is known whether they are quick. Beyond, all of them share transactions. */
+const maxUnknown = 50;
 /** Groups that share a transaction. */
-const bundleSize = 50;
+const maxGroups = 50;
+/** Keys of the groups that share a transaction, unless it has one group: connections read at the same time. */
+const maxKeys = 2_000;
+/** Milliseconds that groups wait for the others of their transaction. */
+const bundleTimeoutMs = 1_000;
 
 /** Groups whose lookups share a transaction for each snapshot. */
 export interface LookupBundle {
   readonly pairs: readonly LookupPair[];
-  /** Returns whether all lookups have succeeded. */
+  /** Returns whether all lookups have succeeded in time. */
   run(previous: Cut, cut: Cut, context: LookupContext): Promise<boolean>;
 }
 
-/** Shares transactions among groups with one role and the same settings, unless functions may alter what the next group would read with. */
+/**
+ * Shares transactions among groups with one role and the same settings: a transaction of its own costs a group more than the lookup of some
+ * keys. Groups that are slow, and those whose functions may alter what the next group would read with, have transactions of their own.
+ */
 export function shareLookups(pairs: readonly LookupPair[]): {
   readonly single: readonly LookupPair[];
   readonly shared: readonly LookupBundle[];
 } {
-  if (pairs.length <= maxSingle) return { single: pairs, shared: [] };
+  const mayShareUnknown = pairs.length > maxUnknown;
   const single: LookupPair[] = [];
   const byShape = new Map<string, LookupPair[]>();
   for (const pair of pairs) {
-    const { query, identity } = pair.group.request;
-    if (query.altersTransaction || query.altersSession) {
+    const { isQuick, request } = pair.group;
+    const { query, identity } = request;
+    if (query.altersTransaction || query.altersSession || !(isQuick || mayShareUnknown)) {
       single.push(pair);
       continue;
     }
@@ -33,12 +41,23 @@ export function shareLookups(pairs: readonly LookupPair[]): {
     if (known === undefined) byShape.set(shape, [pair]);
     else known.push(pair);
   }
-  const shared = [...byShape.values()].flatMap((all) =>
-    Array.from({ length: Math.ceil(all.length / bundleSize) }, (_, index) =>
-      createBundle(all.slice(index * bundleSize, (index + 1) * bundleSize)),
-    ),
-  );
+  const shared = [...byShape.values()].flatMap((all) => divide(all)).map(createBundle);
   return { single, shared };
+}
+
+function divide(pairs: readonly LookupPair[]): readonly (readonly LookupPair[])[] {
+  const parts: LookupPair[][] = [];
+  let keys = Number.POSITIVE_INFINITY;
+  for (const pair of pairs) {
+    keys += pair.keys.length;
+    const last = parts.at(-1);
+    if (last !== undefined && keys <= maxKeys && last.length < maxGroups) last.push(pair);
+    else {
+      parts.push([pair]);
+      keys = pair.keys.length;
+    }
+  }
+  return parts;
 }
 
 function createBundle(pairs: readonly LookupPair[]): LookupBundle {
@@ -48,9 +67,10 @@ function createBundle(pairs: readonly LookupPair[]): LookupBundle {
     pairs,
     run: async (previous, cut, { runner, timeout }) => {
       const [before, after] = [lookupsOf('before'), lookupsOf('after')];
+      const ms = Math.min(timeout, bundleTimeoutMs);
       const calls = [
-        ...(before.length === 0 ? [] : [runLookups(runner, previous, before, timeout)]),
-        ...(after.length === 0 ? [] : [runLookups(runner, cut, after, timeout)]),
+        ...(before.length === 0 ? [] : [runLookups(runner, previous, before, ms)]),
+        ...(after.length === 0 ? [] : [runLookups(runner, cut, after, ms)]),
       ];
       const ends = await Promise.allSettled(calls.map(({ done }) => done));
       return ends.every(({ status }) => status === 'fulfilled');

@@ -224,7 +224,8 @@ function openHolders(connection: ConnectionSettings, observe: Observer): Databas
     acquireTimeout: maxAgeMs,
     statementTimeout: maxAgeMs,
     shareConnections: false,
-    planCacheMode: 'auto',
+    // PostgreSQL prefers custom plans for the array of tables, and would plan the query of their definitions for each snapshot.
+    planCacheMode: 'force_generic_plan',
     pooler: 'session',
     preparedStatements: true,
     onNotice: () => undefined,

@@ -105,6 +105,52 @@ test('a slow lookup does not hold up other subscribers', async () => {
     .toEqual(['begin', 'insert {"id":1,"title":"One"}', 'gap lookup-timeout']);
 });
 
+describe('lookups that share a transaction', () => {
+  test('do not wait long for one that becomes slow', async () => {
+    const { engine } = await startEngine(database, { lookupTimeoutMs: 20_000 });
+    const filter = `pg_advisory_xact_lock_shared(4713) is not null`;
+    const slow = await subscribe(engine, requestOf(queryOf('film', columns, { filter })));
+    const fast = await subscribe(engine, requestOf(film));
+    const lines = ['begin'];
+    // The first lookup of each has a transaction of its own.
+    for (const id of [1, 2]) {
+      await database.query(`insert into film values (${id}, 'quick')`);
+      lines.push(`insert {"id":${id},"title":"quick"}`);
+      for (const { messages } of [slow, fast]) await expect.poll(() => asLines(messages)).toEqual(lines);
+    }
+    const client = await connect();
+    await client.query('select pg_advisory_lock(4713)');
+    for (const id of [3, 4]) {
+      await database.query(`insert into film values (${id}, 'slow')`);
+      await expect
+        .poll(() => asLines(fast.messages).at(-1), { timeout: 15_000 })
+        .toBe(`insert {"id":${id},"title":"slow"}`);
+    }
+    expect(asLines(slow.messages)).toEqual(lines);
+    await client.query('select pg_advisory_unlock(4713)');
+
+    await expect
+      .poll(() => asLines(slow.messages))
+      .toEqual([...lines, 'insert {"id":3,"title":"slow"}', 'gap lookup-timeout']);
+  });
+
+  test('do not fail with one of them', async () => {
+    const { engine } = await startEngine(database);
+    const failing = await subscribe(engine, requestOf(queryOf('film', columns, { filter: '1 / (id - 3) <= 1' })));
+    const other = await subscribe(engine, requestOf(film));
+    const lines = ['begin'];
+    for (const id of [1, 2]) {
+      await database.query(`insert into film values (${id}, 'x')`);
+      lines.push(`insert {"id":${id},"title":"x"}`);
+      for (const { messages } of [failing, other]) await expect.poll(() => asLines(messages)).toEqual(lines);
+    }
+    await database.query(`insert into film values (3, 'x')`);
+    await expect.poll(() => asLines(other.messages)).toEqual([...lines, 'insert {"id":3,"title":"x"}']);
+
+    await expect.poll(() => asLines(failing.messages)).toEqual([...lines, 'gap lookup-failed']);
+  });
+});
+
 test('the changes of a slow lookup precede the gap of a lost connection', async () => {
   const { engine } = await startEngine(database, { lookupTimeoutMs: 20_000 });
   const filter = `pg_advisory_xact_lock_shared(4711) is not null`;
