@@ -10,6 +10,7 @@ export interface ByteOutput {
 export interface RowDocument {
   /**
    * Adds a row of values in PostgreSQL's text format; null for NULL. Arrays and composite values are JSON.
+   * Their memory is used again after the call.
    * @throws Problem for a row that the format cannot contain
    */
   row(out: ByteOutput, values: readonly (Uint8Array | null)[]): void;

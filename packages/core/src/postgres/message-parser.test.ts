@@ -35,6 +35,21 @@ function pushIn(frames: MessageParser, bytes: Buffer, cuts: readonly number[]): 
   }
 }
 
+/** Pushes the bytes in pieces that a socket reads into one memory, behind a few bytes that may be overwritten. */
+function readIn(frames: MessageParser, bytes: Buffer, cuts: readonly number[], headroom: number): void {
+  const edges = [...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
+  const memory = Buffer.alloc(1 + headroom + bytes.length, 0xff);
+  let from = 0;
+  for (const to of edges) {
+    bytes.copy(memory, 1 + headroom, from, to);
+    frames.push(memory.subarray(1 + headroom, 1 + headroom + to - from), headroom);
+    // The byte before the headroom belongs to something else.
+    expect(memory[0]).toBe(0xff);
+    memory.fill(0xff);
+    from = to;
+  }
+}
+
 const message = fc.record({
   type: fc.integer({ min: 1, max: 255 }),
   body: fc.oneof(
@@ -49,9 +64,12 @@ describe('frames', () => {
       fc.property(
         fc.array(message, { maxLength: 12 }),
         fc.array(fc.nat({ max: 2_000_000 }), { maxLength: 12 }),
-        (sent, cuts) => {
+        fc.constantFrom(null, 0, 1, 5, 64, 70_000),
+        (sent, cuts, headroom) => {
           const { frames, messages } = collector();
-          pushIn(frames, Buffer.concat(sent.map((one) => encode(one))), cuts);
+          const bytes = Buffer.concat(sent.map((one) => encode(one)));
+          if (headroom === null) pushIn(frames, bytes, cuts);
+          else readIn(frames, bytes, cuts, headroom);
           expect(messages.length).toBe(sent.length);
           expect(messages.every((one, n) => one.type === sent[n]!.type && one.body.equals(sent[n]!.body))).toBe(true);
         },
@@ -78,6 +96,20 @@ describe('frames', () => {
     const chunks: Buffer[] = [];
     new MessageParser((_type, chunk) => void chunks.push(chunk)).push(packet);
     expect(chunks[0]).toBe(packet);
+  });
+
+  test('a message that ends in the next chunk is completed before it: the others of the chunk are not copied', () => {
+    const bytes = Buffer.concat([1, 2, 3].map((type) => encode({ type, body: Buffer.alloc(20, type) })));
+    const memory = Buffer.alloc(200);
+    const received: (readonly [number, ArrayBufferLike, Buffer])[] = [];
+    const frames = new MessageParser((type, chunk, start, end) => {
+      received.push([type, chunk.buffer, Buffer.from(chunk.subarray(start, end))]);
+    });
+    frames.push(bytes.subarray(0, 10));
+    bytes.copy(memory, 100, 10);
+    frames.push(memory.subarray(100, 90 + bytes.length), 100);
+    expect(received).toEqual([1, 2, 3].map((type) => [type, memory.buffer, Buffer.alloc(20, type)]));
+    expect(received.every(([, buffer]) => buffer === memory.buffer)).toBe(true);
   });
 
   test.each([-1, 0, 3, -2_147_483_648, 0x4000_0001, 0x7fff_ffff])('a message length of %i is rejected', (length) => {

@@ -30,17 +30,36 @@ export class MessageParser {
     this.#onRows = onRows;
   }
 
-  /** @throws ProtocolViolation for an impossible length */
-  push(chunk: Buffer): void {
-    if (this.#length === 0) {
-      this.#keep(chunk, this.#dispatch(chunk, chunk.length), chunk.length);
-      return;
-    }
+  /**
+   * @param headroom bytes of memory before the chunk, which may be overwritten
+   * @throws ProtocolViolation for an impossible length
+   */
+  push(chunk: Buffer, headroom = 0): void {
+    if (this.#length === 0) return this.#pass(chunk);
+    if (this.#length <= headroom && this.#isCompletedBy(chunk)) return this.#pass(this.#prepend(chunk));
     const end = this.#length + chunk.length;
     this.#grow(end);
     chunk.copy(this.#buffer, this.#length);
     this.#length = 0;
     this.#keep(this.#buffer, this.#dispatch(this.#buffer, end), end);
+  }
+
+  /** Passes on a chunk that begins with a message. */
+  #pass(chunk: Buffer): void {
+    this.#keep(chunk, this.#dispatch(chunk, chunk.length), chunk.length);
+  }
+
+  #isCompletedBy(chunk: Buffer): boolean {
+    return this.#length < 5 || this.#messageEnd(this.#buffer, 0) <= this.#length + chunk.length;
+  }
+
+  /** Copies the incomplete message before the chunk, so that the chunk stays where it is. Returns both. */
+  #prepend(chunk: Buffer): Buffer {
+    const length = this.#length;
+    const whole = Buffer.from(chunk.buffer, chunk.byteOffset - length, length + chunk.length);
+    this.#buffer.copy(whole, 0, 0, length);
+    this.#length = 0;
+    return whole;
   }
 
   /** Returns a copy of the incomplete last message. */

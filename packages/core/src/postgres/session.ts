@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { Canceller, gracePeriodMs } from './canceller.ts';
+import { receiveFrom } from './database-socket.ts';
 import {
   readDiagnostics,
   readNotification,
@@ -97,7 +98,7 @@ export class Session {
       afterPending: (onDone) => this.#sendMaintenance([], () => onDone()),
       disconnect: (reason) => this.#disconnect(reason),
     });
-    socket.on('data', this.#onData);
+    receiveFrom(socket, this.#onData);
     socket.on('error', this.#onError);
     socket.on('close', this.#onClose);
   }
@@ -277,10 +278,10 @@ export class Session {
     else request.connectionLost(this.#closed, 'not started');
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  readonly #onData = (chunk: Buffer, headroom?: number): void => {
     if (this.#closed !== null) return;
     try {
-      this.#parser.push(chunk);
+      this.#parser.push(chunk, headroom);
       this.#chunkEnd();
     } catch (error) {
       // After a protocol violation, or a sink that threw inside a row, the position in the stream is unreliable.
