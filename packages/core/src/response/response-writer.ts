@@ -8,7 +8,7 @@ import type { Format } from './format.ts';
 
 /** Bytes. Responses up to this size are sent whole, with `Content-Length`. */
 export const maxWholeBytes: number = 128 * 1024;
-/** Milliseconds that rows of a small response may wait for more, once `bufferRows` of them are there. */
+/** Milliseconds that rows wait for more, once `bufferRows` of them are there: a write costs as much as the encoding of a hundred rows. */
 const maxDelayMs = 20;
 /**
  * Bytes that wait for the client before PostgreSQL is asked to pause. A response whose rest is smaller does not hold its connection until
@@ -57,13 +57,16 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
   readonly #holdLimit: SizeLimit | null;
   readonly #events: ResponseEvents;
   readonly #out: ByteBuffer;
-  readonly #startedAt = performance.now();
   #handle: CallHandle | null = null;
   #rows = 0;
   /** Whether the bytes before the first row were written. */
   #isOpen = false;
   /** Rows that are not written to the stream yet. */
   #pending = 0;
+  /** When `bufferRows` rows were there, by `performance.now()`; null before. */
+  #collectedAt: number | null = null;
+  /** Writes the rows of a stream, if no more arrive. */
+  #timer: NodeJS.Timeout | null = null;
   #state: 'collecting' | 'streaming' | 'ended' = 'collecting';
   /** Null until the response is a stream. */
   #streamWriter: StreamWriter | null = null;
@@ -125,10 +128,18 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
 
   chunkEnd(): boolean {
     if (this.#state === 'ended' || !this.#format.hasManyRows || this.#bufferRows === 1 || this.#isHeld) return true;
-    if (this.#state === 'collecting' && this.#out.length < maxWholeBytes) {
-      if (this.#pending < this.#bufferRows || performance.now() - this.#startedAt < maxDelayMs) return true;
-    }
-    return this.#pending < this.#bufferRows && this.#out.length < streamChunkBytes ? true : this.#flush();
+    if (this.#out.length >= (this.#state === 'collecting' ? maxWholeBytes : streamChunkBytes)) return this.#flush();
+    if (this.#pending === 0 || this.#pending < this.#bufferRows) return true;
+    if (this.#state === 'collecting') return this.#mayCollect() || this.#flush();
+    this.#timer ??= setTimeout(() => void this.#flush(), maxDelayMs);
+    return true;
+  }
+
+  /** Whether the beginning of the response waits for more rows. It has no timer: an error of the statement may be the whole response. */
+  #mayCollect(): boolean {
+    const now = performance.now();
+    this.#collectedAt ??= now;
+    return now - this.#collectedAt < maxDelayMs;
   }
 
   /** Whether the response so far has to be sent whole. */
@@ -150,17 +161,14 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
       return;
     }
     this.bytesOut += this.#out.length;
-    const isWhole = this.#state === 'collecting';
-    this.#state = 'ended';
+    const isWhole = this.#end();
     const { bytes, memory } = this.#out.take(0);
     if (isWhole) this.#events.whole(bytes, this.#rows, memory);
     else this.#streamWriter!.end(bytes, memory);
   }
 
   failed(error: Error): void {
-    const isWhole = this.#state === 'collecting';
-    this.#state = 'ended';
-    if (isWhole) this.#events.failed(error);
+    if (this.#end()) this.#events.failed(error);
     else this.#streamWriter?.fail(error);
   }
 
@@ -176,8 +184,22 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
 
   cancel(): void {
     this.#streamWriter?.stop();
-    this.#state = 'ended';
+    this.#end();
     this.#handle?.cancel();
+  }
+
+  /** Ends the response. Returns whether nothing was written before. */
+  #end(): boolean {
+    const isWhole = this.#state === 'collecting';
+    this.#state = 'ended';
+    this.#stopTimer();
+    return isWhole;
+  }
+
+  #stopTimer(): void {
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
   }
 
   /** Writes the bytes before the first row. */
@@ -194,6 +216,7 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
   /** Writes the buffered rows to the stream; false when too many bytes wait for the client. */
   #flush(): boolean {
     if (this.#state === 'ended') return true;
+    this.#stopTimer();
     // A document may collect rows before it has bytes. Without a stream, an error of the next rows is a response of its own.
     if (this.#out.length === 0 && this.#state === 'collecting' && this.#body !== null) return true;
     const streamWriter = this.#streamWriter ?? this.#startStream();
