@@ -10,13 +10,13 @@ import type {
   ChangeSubscription,
   TableReport,
 } from '../ports/changes.ts';
-import { clientShare, ConnectionLost, type Database } from '../postgres/port.ts';
+import { clientShare, type Database } from '../postgres/port.ts';
 import type { CommittedTransaction } from '../postgres/replication/committed-transaction.ts';
 import { StatementCache } from '../postgres/statement-cache.ts';
 import { ChangeGroup, findResetReason, groupKey, GroupMember, untilResumable } from './change-group.ts';
 import { removeEmptyGroups } from './empty-groups.ts';
 import { isIdOf } from './change-id.ts';
-import { Cut, flushLog } from './cut.ts';
+import type { Cut } from './cut.ts';
 import { deliverCut } from './deliver-cut.ts';
 import { GroupDefinitions } from './group-definitions.ts';
 import type { LookupContext } from './group-lookup.ts';
@@ -27,6 +27,7 @@ import { Limiter } from './limiter.ts';
 import { type ChangeEngineState, LogSource, type OpenReader } from './log-source.ts';
 import { ReplayLog, type ReplayLimits } from './replay-log.ts';
 import { TableWatchers } from './table-watchers.ts';
+import { takeCut } from './take-cut.ts';
 import { retryAfter, unavailable } from './unavailable.ts';
 import { WatchedTables } from './watched-table.ts';
 
@@ -336,29 +337,12 @@ export class ChangeEngine implements ChangeFeed {
     }
   }
 
-  /** Takes a snapshot, and waits until the reader has everything that it shows. */
   async #takeCut(): Promise<Cut> {
-    const { holders, publication, serverVersion, maxAgeMs } = this.#options;
-    const [version, slot] = [serverVersion(), this.#source.reader?.slot ?? ''];
+    const slot = this.#source.reader?.slot ?? '';
     await this.#refreshTables();
     await this.#watchers.refresh();
     const subjects = await this.#definitions.listSubjects([...this.#groups.values()]);
-    const cut = await Cut.take(holders, { serverVersion: version, subjects, publication, slot, timeout: maxAgeMs });
-    if (!cut.hasSlot) {
-      // After a failover, connections may lead to two servers: one of them has changes that the log of the other one does not have.
-      const error = new ConnectionLost('the snapshot is of another server than the log');
-      cut.disconnect();
-      this.#source.abandon(error);
-      throw error;
-    }
-    try {
-      if (cut.flushLsn < cut.insertLsn) await flushLog(holders, version, maxAgeMs);
-      await this.#source.reach(cut.insertLsn, maxAgeMs);
-      return cut;
-    } catch (error) {
-      cut.release();
-      throw error;
-    }
+    return takeCut(this.#source, { slot, subjects }, this.#options);
   }
 
   async #deliver(changes: CutChanges, previous: Cut, cut: Cut): Promise<void> {

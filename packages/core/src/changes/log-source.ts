@@ -23,6 +23,10 @@ const maxBackOffMs = 30_000;
 
 /** Reads the log, and opens it again after each failure. */
 export class LogSource {
+  /** Why the reader was abandoned; null: it was not. */
+  #abandoned: Error | null = null;
+  /** Attempts that have failed one after the other, of which a reader that was abandoned before the first cut is one. */
+  #failures = 0;
   readonly #open: OpenReader;
   readonly #events: LogEvents;
   readonly #abort = new AbortController();
@@ -57,9 +61,15 @@ export class LogSource {
     return reader === null ? Promise.reject(this.unavailable) : within(ms, reader.reach(lsn));
   }
 
-  /** Ends the reader, and opens another one. */
+  /** Ends the reader, which is of no use, and opens another one: each time later, until one is confirmed. */
   abandon(error: Error): void {
+    this.#abandoned = error;
     this.#fail(error);
+  }
+
+  /** The log and the snapshots are of one server. */
+  confirm(): void {
+    this.#failures = 0;
   }
 
   get isClosed(): boolean {
@@ -71,27 +81,29 @@ export class LogSource {
   }
 
   async close(): Promise<void> {
-    this.#abort.abort(new Error('the gateway is closing'));
+    const error = new Error('the gateway is closing');
+    this.#abort.abort(error);
+    this.#fail(error);
     for (const resolve of this.#waiting.splice(0)) resolve();
     await this.#running;
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#abort;
-    for (let failures = 0; !signal.aborted; failures++) {
+    for (; !signal.aborted; this.#failures++) {
       try {
-        await this.#read();
-        failures = 0;
+        const error = await this.#read();
+        if (error !== this.#abandoned) this.#failures = 0;
       } catch (error) {
         if (signal.aborted) return;
         this.#setUnavailable(error instanceof Error ? error : new Error(String(error)));
       }
-      await sleep(Math.min(maxBackOffMs, 500 * 2 ** failures), signal);
+      await sleep(Math.min(maxBackOffMs, 500 * 2 ** this.#failures), signal);
     }
   }
 
-  /** Reads until the reader fails. @throws the error of an attempt to open it */
-  async #read(): Promise<void> {
+  /** Reads until the reader fails, and returns its error. @throws the error of an attempt to open it */
+  async #read(): Promise<Error> {
     const { signal } = this.#abort;
     let fail: (error: Error) => void = () => undefined;
     const failed = new Promise<Error>((resolve) => (fail = resolve));
@@ -100,8 +112,7 @@ export class LogSource {
     const reader = await this.#open({ onTransaction, onFailure: fail }, signal);
     this.reader = reader;
     this.#events.report({ unavailable: null });
-    signal.addEventListener('abort', () => fail(new Error('the gateway is closing')), { once: true });
-    if (signal.aborted) fail(new Error('the gateway is closing'));
+    if (signal.aborted) fail(signal.reason as Error);
     this.#events.onOpened();
     for (const resolve of this.#waiting.splice(0)) resolve();
     const error = await failed;
@@ -109,6 +120,7 @@ export class LogSource {
     this.#setUnavailable(error);
     await reader.close().catch(() => undefined);
     await this.#events.onLost();
+    return error;
   }
 
   #setUnavailable(error: Error): void {
@@ -120,16 +132,13 @@ export class LogSource {
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
-    const timer = setTimeout(resolve, ms);
-    timer.unref();
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms).unref();
+    signal.addEventListener('abort', end);
   });
 }
 

@@ -130,6 +130,11 @@ export class QueuedCall implements CallHandle {
     return true;
   }
 
+  /** Fails after the caller has the handle that `run` returns. */
+  failLater(error: Error): void {
+    queueMicrotask(() => this.call.failed(error));
+  }
+
   resume(): void {
     if (this.#request !== null) this.#session!.resume(this.#request);
   }

@@ -146,6 +146,10 @@ export class Pool implements Database {
     return this.#listener.listen(channel, listener);
   }
 
+  disconnectIdle(): void {
+    for (const { session } of this.#idle.splice(0)) session.end();
+  }
+
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
       this.#listener?.stop();
@@ -168,7 +172,7 @@ export class Pool implements Database {
   }
 
   #dispatch(queued: QueuedCall): void {
-    if (this.#closed !== null) return this.#failLater(queued, new ConnectionLost('the gateway is closing'));
+    if (this.#closed !== null) return queued.failLater(new ConnectionLost('the gateway is closing'));
     if (this.#mustYield(queued)) return this.#enqueue(queued);
     if (this.#joinBatch(queued)) return;
     const session = this.#takeIdle(queued.call);
@@ -184,7 +188,7 @@ export class Pool implements Database {
   #enqueue(queued: QueuedCall): void {
     if (this.#queue.length >= this.#options.maxQueueLength) {
       this.#acquireTimeouts++;
-      return this.#failLater(queued, new AcquireTimeout('too many requests wait for a database connection'));
+      return queued.failLater(new AcquireTimeout('too many requests wait for a database connection'));
     }
     this.#queue.push(queued);
     this.#openIfNeeded();
@@ -339,11 +343,6 @@ export class Pool implements Database {
     this.#closeIfIdle();
   }
 
-  #failLater(queued: QueuedCall, error: Error): void {
-    // Asynchronously: the caller has no handle before `run` returns.
-    queueMicrotask(() => queued.call.failed(error));
-  }
-
   #failQueued(error: Error): void {
     for (const { call } of this.#queue.removeOlderThan()) call.failed(error);
   }
@@ -387,7 +386,7 @@ export class Pool implements Database {
   /** While closing: closes idle connections, and finishes when no call and no connection remains. */
   #closeIfIdle(): void {
     if (this.#closing === null) return;
-    for (const { session } of this.#idle.splice(0)) session.end();
+    this.disconnectIdle();
     if (this.#sessions.size === 0 && this.#opening === 0 && this.#queue.length === 0) this.#closing();
   }
 

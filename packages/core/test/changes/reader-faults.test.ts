@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
 import { ConnectionLost, DatabaseError } from '../../src/postgres/port.ts';
 import { openChangeReader } from '../../src/postgres/replication/change-reader.ts';
-import { asLines, column, queryOf, requestOf, startEngine, subscribe } from './engine-support.ts';
+import { asLines, column, openDatabase, queryOf, requestOf, startEngine, subscribe } from './engine-support.ts';
 import { changesAsText, insertPosition, openSession, openTestReader, useLogicalServer } from './support.ts';
 
 /** Bytes of a page of the log. */
@@ -198,6 +198,43 @@ describe('a synchronous standby that is away', () => {
     await expect.poll(() => asLines(messages)).toEqual(['begin', 'insert {"id":201}', 'insert {"id":200}']);
     await server.query('truncate film');
   });
+});
+
+test('a snapshot of another server than the log disconnects the idle connections, which may lead there, too', async () => {
+  const holders = openDatabase(server.connectionString, 3);
+  const others: string[] = [];
+  const { engine, failures } = await startEngine(server, {
+    holders,
+    changeReader: (reader) => ({
+      get slot() {
+        return others.pop() ?? reader.slot;
+      },
+      get position() {
+        return reader.position;
+      },
+      reach: (lsn) => reader.reach(lsn),
+      close: () => reader.close(),
+    }),
+  });
+  onTestFinished(() => holders.close());
+  const backends = (): Promise<string[]> =>
+    Promise.all(
+      [1, 2, 3].map(() => holders.query('select pg_backend_pid() from pg_sleep(0.1)').then(([row]) => row![0]!)),
+    );
+  const before = await backends();
+  others.push('the slot of another server');
+  await expect(subscribe(engine, requestOf(queryOf('film', [column('id', 'number')])))).rejects.toThrow(
+    'Changes of rows cannot be read now',
+  );
+  expect(failures[0]).toEqual(new ConnectionLost('the snapshot is of another server than the log'));
+  await expect
+    .poll(() => server.query(`select pid from pg_stat_activity where pid in (${before.join(', ')})`))
+    .toEqual([]);
+  await expect.poll(() => engine.statistics().isOpen).toBe(true);
+  const { messages } = await subscribe(engine, requestOf(queryOf('film', [column('id', 'number')])));
+  await server.query('insert into film values (300)');
+  await expect.poll(() => asLines(messages)).toEqual(['begin', 'insert {"id":300}']);
+  await server.query('truncate film');
 });
 
 describe('an error of decoding', () => {

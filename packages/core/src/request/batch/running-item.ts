@@ -144,6 +144,10 @@ class ItemDatabase implements Database {
     return this.#database.listen(channel, listener);
   }
 
+  disconnectIdle(): void {
+    this.#database.disconnectIdle();
+  }
+
   close(): Promise<void> {
     return this.#database.close();
   }
