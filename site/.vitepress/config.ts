@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { headingAnchor } from '../anchors.ts';
 import { addContentSecurityPolicy, CodeStyles } from '../content-security-policy.ts';
@@ -38,10 +39,13 @@ export default {
     sidebar: preparePages({ root: path('../..'), target: pages, repository: process.env['SITE_REPOSITORY'] ?? null }),
   },
   head: [
-    ['link', { rel: 'stylesheet', href: `${process.env['SITE_BASE'] ?? '/'}code.css` }],
+    ['link', { rel: 'stylesheet', href: `${process.env['SITE_BASE'] ?? '/'}site.css` }],
     // Without it, browsers request /favicon.ico.
     ['link', { rel: 'icon', href: 'data:,' }],
   ],
   transformHtml: addContentSecurityPolicy,
-  buildEnd: ({ outDir }: { readonly outDir: string }): void => styles.appendTo(`${outDir}/code.css`),
+  buildEnd: ({ outDir }: { readonly outDir: string }): void => {
+    copyFileSync(path('../layout.css'), `${outDir}/site.css`);
+    styles.appendTo(`${outDir}/site.css`);
+  },
 };

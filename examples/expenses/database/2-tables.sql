@@ -37,7 +37,7 @@ create table app.expense (
 create index on app.expense (owner_id);
 create index on app.expense (decided_by);
 comment on constraint description_of_1_to_200_characters on app.expense is 'Describe the expense in 1 to 200 characters.';
-comment on constraint amount_is_positive on app.expense is 'The amount is more than 0.';
+comment on constraint amount_is_positive on app.expense is 'The amount must be more than 0.';
 comment on constraint spent_since_2000 on app.expense is 'The date is before the year 2000.';
 
 -- The log of changes has the company of a row: changes are looked up for the callers of that company only.

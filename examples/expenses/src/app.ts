@@ -256,7 +256,7 @@ async function signIn(): Promise<void> {
     await api.signIn({ email: value('email'), password: value('password') });
   } catch (error) {
     if (!(error instanceof api.GatewayError) || error.status !== 404) throw error;
-    page.signIn.querySelector('.problem')!.textContent = 'Email or password are wrong.';
+    page.signIn.querySelector('.problem')!.textContent = 'The email or the password is wrong.';
     return;
   }
   page.signIn.reset();

@@ -6,10 +6,12 @@ import { textConverter } from './delimited.ts';
 import { readFields, type RowWriter } from './rows.ts';
 
 const style =
+  ':root{color-scheme:light dark;color:light-dark(#182026,#e6e9ec);background:light-dark(#fff,#111417)}' +
   'body{font:14px/1.4 system-ui,sans-serif;margin:1rem}' +
   'table{border-collapse:collapse}' +
-  'th,td{border:1px solid #ccc;padding:.25rem .5rem;text-align:left;vertical-align:top;white-space:pre-wrap}' +
-  'thead th{background:#eee;position:sticky;top:0}' +
+  'th,td{border:1px solid light-dark(#ccc,#2c343b);padding:.25rem .5rem;text-align:left;vertical-align:top;white-space:pre-wrap}' +
+  'thead th{background:light-dark(#eee,#191d21);position:sticky;top:0;white-space:nowrap}' +
+  'a{color:light-dark(#0f5f58,#5fc7bb)}' +
   '.n{text-align:right;white-space:nowrap}';
 const styleHash = createHash('sha256').update(style).digest('base64');
 
@@ -50,7 +52,8 @@ function writeEscaped(out: ByteBuffer, text: Uint8Array): void {
 export function htmlOpening(title: string, columns: readonly ResultColumn[]): Buffer {
   const headings = columns.map((column) => `<th${isNumber(column) ? ' class="n"' : ''}>${escapeHtml(column.key)}</th>`);
   return Buffer.from(
-    `<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>${escapeHtml(title)}</title>\n` +
+    `<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n` +
+      `<meta name="viewport" content="width=device-width,initial-scale=1">\n<title>${escapeHtml(title)}</title>\n` +
       `<style>${style}</style>\n</head>\n<body>\n<table>\n<thead><tr>${headings.join('')}</tr></thead>\n<tbody>\n`,
   );
 }

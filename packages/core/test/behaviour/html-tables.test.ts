@@ -79,7 +79,7 @@ describe('the page', () => {
     const { status, type, body } = await ask('/api/people');
     expect({ status, type }).toEqual({ status: 200, type: 'text/html; charset=utf-8' });
     expect(body).toMatch(
-      /^<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>people<\/title>\n<style>[^<]+<\/style>\n<\/head>\n<body>\n<table>\n/,
+      /^<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<meta name="viewport"[^>]+>\n<title>people<\/title>\n<style>[^<]+<\/style>\n<\/head>\n<body>\n<table>\n/,
     );
     expect(rowsOf(body)).toBe(
       '<table>\n<thead><tr><th class="n">personId</th><th>fullName</th><th class="n">a&lt;b&gt;&amp;&quot;&#39;</th><th>active</th><th>born</th><th>tags</th></tr></thead>\n<tbody>\n' +

@@ -1,5 +1,6 @@
 /** The request of a form as code, in one language at a time. */
 import { type CodeSample, codeSamples, type SampledForm } from './code-samples.ts';
+import { copyText } from './copy-text.ts';
 import { button, element } from './dom.ts';
 import { visibleText } from './visible-text.ts';
 
@@ -44,13 +45,7 @@ export class CodeView {
   }
 
   async #copy(): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(this.#sample().code);
-      this.#notice.textContent = 'Copied';
-    } catch {
-      // Not allowed, or not a secure context.
-      this.#notice.textContent = 'The browser does not allow it here; select the code.';
-      getSelection()?.selectAllChildren(this.#code);
-    }
+    const isCopied = await copyText(this.#sample().code, this.#notice, 'select the code');
+    if (!isCopied) getSelection()?.selectAllChildren(this.#code);
   }
 }

@@ -4,20 +4,22 @@ import { lockIcon } from './icons.ts';
 import type { PageOperation } from './page-data.ts';
 import { visibleText } from './visible-text.ts';
 
-/** The description of a table is above its endpoints. */
-export function endpointAbout({ description, signatures, access, tags, isTable }: PageOperation): HTMLElement {
+/** The description of a table is above its endpoints: each of them has what it does. */
+export function endpointAbout(operation: PageOperation): HTMLElement {
+  const { summary, description, signatures, access, tags, isTable } = operation;
+  const text = isTable || description === '' ? summary : description;
   const restriction = accessText(access);
   const facts: readonly (readonly [string, string])[] = [
     ['SQL', signatures.join('\n')],
     ['Tags', tags.join(', ')],
   ];
-  const list = facts.flatMap(([term, text]) =>
-    text === '' ? [] : [element('dt', {}, term), element('dd', {}, visibleText(text))],
+  const list = facts.flatMap(([term, value]) =>
+    value === '' ? [] : [element('dt', {}, term), element('dd', {}, visibleText(value))],
   );
   return element(
     'div',
     { class: 'about' },
-    description === '' || isTable ? null : element('p', { class: 'prose' }, visibleText(description)),
+    text === '' ? null : element('p', { class: 'prose' }, visibleText(text)),
     restriction === '' ? null : element('p', { class: 'access' }, lockIcon(), `It ${visibleText(restriction)}.`),
     list.length === 0 ? null : element('dl', { class: 'facts' }, ...list),
   );

@@ -21,6 +21,8 @@ interface Row {
 interface Group {
   readonly element: HTMLElement;
   readonly rows: readonly Row[];
+  /** The number of endpoints that the filter shows; null: the heading has none. */
+  readonly count: HTMLElement | null;
 }
 
 export class EndpointList {
@@ -29,12 +31,13 @@ export class EndpointList {
   readonly #onOpen: (id: string) => void;
   readonly #rows: Row[] = [];
   readonly #groups: Group[] = [];
+  readonly #noMatch = element('p', { class: 'no-match', hidden: true }, 'No endpoint has these words.');
 
   /** @param onOpen is called with the id of an endpoint that was opened */
   constructor(schemas: readonly SchemaGroup[], context: FormContext, onOpen: (id: string) => void) {
     this.#context = context;
     this.#onOpen = onOpen;
-    this.view = element('div', { class: 'list' }, ...schemas.map((schema) => this.#schema(schema)));
+    this.view = element('div', { class: 'list' }, this.#noMatch, ...schemas.map((schema) => this.#schema(schema)));
     this.view.addEventListener('keydown', (event) => this.#moveFocus(event));
   }
 
@@ -46,7 +49,12 @@ export class EndpointList {
       details.hidden = !words.every((word) => searched.includes(word));
       if (!details.hidden) shown.add(operation.id);
     }
-    for (const group of this.#groups) group.element.hidden = group.rows.every(({ details }) => details.hidden);
+    for (const group of this.#groups) {
+      const { length } = group.rows.filter(({ details }) => !details.hidden);
+      group.element.hidden = length === 0;
+      if (group.count !== null) group.count.textContent = String(length);
+    }
+    this.#noMatch.hidden = shown.size > 0;
     return shown;
   }
 
@@ -56,6 +64,8 @@ export class EndpointList {
     if (row === undefined) return null;
     row.details.open = true;
     const form = row.form();
+    // The event comes later, and not at all for an endpoint that is open.
+    this.#onOpen(id);
     row.details.scrollIntoView({ block: 'start' });
     // Rows above it get their height when they are laid out.
     requestAnimationFrame(() => row.details.scrollIntoView({ block: 'start' }));
@@ -70,7 +80,7 @@ export class EndpointList {
     const count = element('span', { class: 'count' }, String(rows.length));
     const title = schema === '' ? null : element('h2', {}, visibleText(schema), ' ', count);
     const view = element('section', { class: 'schema' }, title, ...views.map((group) => group.element));
-    return this.#group(view, rows).element;
+    return this.#group({ element: view, rows, count }).element;
   }
 
   #operationGroup({ name, description, operations }: OperationGroup): Group {
@@ -78,11 +88,10 @@ export class EndpointList {
     const title = element('h3', {}, visibleText(name));
     const rowList = element('div', { class: 'rows' }, ...rows.map(({ details }) => details));
     const text = description === '' ? null : element('p', { class: 'prose' }, visibleText(description));
-    return this.#group(element('section', {}, title, text, rowList), rows);
+    return this.#group({ element: element('section', {}, title, text, rowList), rows, count: null });
   }
 
-  #group(view: HTMLElement, rows: readonly Row[]): Group {
-    const group = { element: view, rows };
+  #group(group: Group): Group {
     this.#groups.push(group);
     return group;
   }

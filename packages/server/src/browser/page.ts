@@ -9,8 +9,10 @@ import { historyView, RequestHistory, type SentRequest } from './request-history
 import { Session } from './session.ts';
 import { Sidebar } from './sidebar.ts';
 
-const example = `create function hello(_name text) returns text
-  language sql stable as $$ select 'Hello, ' || _name || '!' $$;
+const example = `create function hello(_name text)
+returns text language sql stable as $$
+  select 'Hello, ' || _name || '!'
+$$;
 
 comment on function hello is 'HTTP';`;
 
@@ -86,7 +88,7 @@ class Search {
     placeholder: 'Filter endpoints',
     autocomplete: 'off',
     spellcheck: 'false',
-    'aria-keyshortcuts': '/',
+    'aria-keyshortcuts': '/ Control+K Meta+K',
   });
   readonly #count = element('p', { class: 'note', role: 'status' });
   readonly #all: number;
@@ -127,12 +129,15 @@ class Search {
     });
   }
 
-  /** `/` moves the focus to the filter, and Escape empties it. */
+  /** `/` and Ctrl+K move the focus to the filter, and Escape empties it. */
   focusByKey(): void {
     document.addEventListener('keydown', (event) => {
       const target = event.target as HTMLElement;
       const isTyping = target.matches('input, textarea, select') || document.querySelector('dialog[open]') !== null;
-      if (event.key === '/' && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      const hasModifier = event.ctrlKey || event.metaKey;
+      const isSlash = event.key === '/' && !isTyping && !hasModifier && !event.altKey;
+      const isShortcut = event.key === 'k' && hasModifier && document.querySelector('dialog[open]') === null;
+      if (isSlash || isShortcut) {
         event.preventDefault();
         this.#filter.focus();
         this.#filter.select();
@@ -154,7 +159,13 @@ function emptyView(): HTMLElement {
     element('h2', {}, 'No endpoints yet'),
     element('p', {}, 'A function becomes an endpoint when its comment has an HTTP line:'),
     element('pre', { class: 'body', tabindex: 0 }, example),
-    element('p', {}, 'Then restart the server, or let it run with --watch, and reload this page.'),
+    element(
+      'p',
+      {},
+      'Then restart the server, or let it run with ',
+      element('code', {}, '--watch'),
+      ', and reload this page.',
+    ),
   );
 }
 

@@ -46,10 +46,12 @@ function successView({ status, description, content, headers }: PageResponse): H
     element('dt', {}, visibleText(name)),
     element('dd', {}, visibleText(text)),
   ]);
+  const line = [statusView(status, 'good'), ' ', visibleText(description)];
+  if (body.length === 0 && headerList.length === 0) return element('p', { class: 'response-doc' }, ...line);
   return element(
     'details',
     { class: 'response-doc', open: content.length > 0 },
-    element('summary', {}, statusView(status, 'good'), ' ', visibleText(description)),
+    element('summary', {}, ...line),
     ...body,
     headerList.length === 0 ? null : element('dl', { class: 'facts' }, ...headerList),
   );

@@ -1,6 +1,7 @@
 /** A response for readers: status, time, size, headers, body. */
 import { createChoices } from './choices.ts';
-import { element } from './dom.ts';
+import { copyText } from './copy-text.ts';
+import { button, element } from './dom.ts';
 import { readJsonRows } from './json-rows.ts';
 import { formatJson } from './json-text.ts';
 import { RowGrid } from './row-grid.ts';
@@ -72,25 +73,38 @@ function textView(response: ReceivedResponse, type: string, objectUrls: string[]
   const body = element('pre', { class: 'body', tabindex: 0, role: 'group', 'aria-label': 'Response body' });
   const isJson = /[/+](?:json|x-ndjson)$/.test(type);
   const shown = isJson ? appendJson(body, text) : appendText(body, text);
-  if (isJson && bytes.length === totalBytes) {
+  const isWhole = bytes.length === totalBytes;
+  if (isJson && isWhole) {
     const rows = readJsonRows(new TextDecoder().decode(bytes));
-    if (rows !== null) return rowViews(new RowGrid(rows, (csv) => csvLink(csv, objectUrls)).view, body);
+    if (rows !== null)
+      return rowViews(new RowGrid(rows, (csv) => csvLink(csv, objectUrls)).view, [body, copyTools(body, bytes)]);
   }
-  if (shown && bytes.length === totalBytes && text.length < shownLength) return [body];
+  if (shown && isWhole && text.length < shownLength) return [body, copyTools(body, bytes)];
   const note = element('p', { class: 'note' }, `Only the beginning of ${sizeText(totalBytes)} is shown.`);
-  return bytes.length === totalBytes ? [note, body, saveLink(response, type, objectUrls)] : [note, body];
+  return isWhole ? [note, body, copyTools(body, bytes), saveLink(response, type, objectUrls)] : [note, body];
+}
+
+/** The button that copies a body as the server has sent it. */
+function copyTools(body: HTMLElement, bytes: Uint8Array): HTMLElement {
+  const notice = element('span', { class: 'note', role: 'status' });
+  const copy = async (): Promise<void> => {
+    const isCopied = await copyText(new TextDecoder().decode(bytes), notice, 'select the text');
+    if (!isCopied) getSelection()?.selectAllChildren(body);
+  };
+  const tool = button('Copy body', 'secondary', () => void copy());
+  return element('div', { class: 'actions body-actions' }, tool, notice);
 }
 
 /** Rows as a table, and as JSON beside it. */
-function rowViews(table: HTMLElement, json: HTMLElement): readonly HTMLElement[] {
-  const { buttons, views } = createChoices('View of the rows', { Table: table, JSON: json });
+function rowViews(table: HTMLElement, json: readonly HTMLElement[]): readonly HTMLElement[] {
+  const { buttons, views } = createChoices('View of the rows', { Table: table, JSON: element('div', {}, ...json) });
   return [buttons, ...views];
 }
 
 function csvLink(csv: string, objectUrls: string[]): HTMLElement {
   const href = URL.createObjectURL(new Blob([csv], { type: 'application/octet-stream' }));
   objectUrls.push(href);
-  return element('a', { href, download: 'rows.csv' }, 'Save as CSV');
+  return element('a', { class: 'button', href, download: 'rows.csv' }, 'Save as CSV');
 }
 
 /** Returns whether the whole text was appended. */

@@ -1,4 +1,5 @@
 /** Rows as a table: sorted by a column, one row in detail, copied, or saved as CSV. */
+import { copyText } from './copy-text.ts';
 import { button, element } from './dom.ts';
 import type { JsonCell, JsonRows } from './json-rows.ts';
 import { visibleText } from './visible-text.ts';
@@ -26,7 +27,7 @@ export class RowGrid {
     this.#headings = columns.map((name, index) =>
       element(
         'th',
-        { scope: 'col', 'aria-sort': 'none' },
+        { scope: 'col', 'aria-sort': 'none', class: isNumeric(rows, index) ? 'number' : null },
         button(visibleText(name), 'sort', () => this.#sort(index)),
       ),
     );
@@ -94,13 +95,15 @@ export class RowGrid {
     const lines = [this.#columns, ...this.#rows.map((row) => this.#columns.map((_, index) => textOf(row[index])))];
     // Spreadsheets take cells between tabs.
     const text = lines.map((line) => line.map((cell) => cell.replaceAll(/[\t\r\n]+/g, ' ')).join('\t')).join('\n');
-    try {
-      await navigator.clipboard.writeText(text);
-      this.#notice.textContent = 'Copied';
-    } catch {
-      this.#notice.textContent = 'The browser does not allow it here; save the CSV instead.';
-    }
+    await copyText(text, this.#notice, 'save the CSV instead');
   }
+}
+
+/** Whether the values of a column are numbers, which its cells and its heading align. */
+function isNumeric(rows: readonly Row[], column: number): boolean {
+  const kinds = new Set(rows.map((row) => (textOf(row[column]) === '' ? null : row[column]!.kind)));
+  kinds.delete(null);
+  return kinds.size === 1 && kinds.has('number');
 }
 
 function cellView(cell: JsonCell | undefined): HTMLTableCellElement {

@@ -11,6 +11,7 @@ const openUpTo = 40;
 interface GroupView {
   readonly details: HTMLDetailsElement;
   readonly links: ReadonlyMap<string, HTMLElement>;
+  readonly count: HTMLElement;
 }
 
 export class Sidebar {
@@ -38,9 +39,11 @@ export class Sidebar {
 
   /** Shows the endpoints with these ids; null: all of them. */
   filter(shown: ReadonlySet<string> | null): void {
-    for (const { details, links } of this.#groups) {
+    for (const { details, links, count } of this.#groups) {
       for (const [id, link] of links) link.parentElement!.hidden = shown?.has(id) === false;
-      details.hidden = shown !== null && [...links.keys()].every((id) => !shown.has(id));
+      const { length } = [...links.keys()].filter((id) => shown?.has(id) !== false);
+      details.hidden = length === 0;
+      count.textContent = String(length);
       details.open = shown === null ? this.#isShort || details.querySelector('[aria-current]') !== null : true;
     }
     for (const { title, groups } of this.#headings) title.hidden = groups.every(({ details }) => details.hidden);
@@ -67,14 +70,10 @@ export class Sidebar {
   #group(name: string, operations: readonly PageOperation[]): GroupView {
     const links = new Map(operations.map((operation) => [operation.id, sidebarLink(operation)]));
     const items = [...links.values()].map((link) => element('li', {}, link));
-    const summary = element(
-      'summary',
-      {},
-      element('span', { class: 'group-name' }, visibleText(name)),
-      element('span', { class: 'count' }, String(operations.length)),
-    );
+    const count = element('span', { class: 'count' }, String(operations.length));
+    const summary = element('summary', {}, element('span', { class: 'group-name' }, visibleText(name)), count);
     const details = element('details', { open: this.#isShort }, summary, element('ul', {}, ...items));
-    return { details, links };
+    return { details, links, count };
   }
 }
 

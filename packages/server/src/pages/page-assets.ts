@@ -10,6 +10,7 @@ export const scriptModules = [
   'choices.js',
   'code-samples.js',
   'code-view.js',
+  'copy-text.js',
   'curl.js',
   'dom.js',
   'endpoint-about.js',

@@ -221,7 +221,7 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped where there i
     await page.getByLabel('Email').fill(emailOf('Ada'));
     await page.locator('#sign-in').getByLabel('Password').fill('wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('alert').getByText('Email or password are wrong.').waitFor();
+    await page.getByRole('alert').getByText('The email or the password is wrong.').waitFor();
 
     const signedIn = await open('Bob');
     await signedIn.locator('#live', { hasText: 'Live' }).waitFor();

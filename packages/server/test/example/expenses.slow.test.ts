@@ -66,7 +66,7 @@ describe('a member', () => {
     const large = await send(ada, 'POST /api/expenses/1/receipt', imageForm(Buffer.alloc(3_000_000)));
     expect([amount.status, JSON.parse(amount.text).errors]).toEqual([
       422,
-      [{ pointer: '/amount', code: 'check', detail: 'The amount is more than 0.' }],
+      [{ pointer: '/amount', code: 'check', detail: 'The amount must be more than 0.' }],
     ]);
     expect([text.status, JSON.parse(text.text).title]).toEqual([400, 'Send one PNG or JPEG image.']);
     expect(large.status).toBe(413);

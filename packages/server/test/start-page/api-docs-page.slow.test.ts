@@ -261,7 +261,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await page.keyboard.press('/');
     await page.keyboard.type('rent');
     await page.keyboard.press('Enter');
-    expect(page.url()).toBe(`${pages.origin}/docs#rent`);
+    await expect.poll(() => page.url()).toBe(`${pages.origin}/docs#rent`);
     await page.keyboard.press('Tab');
     await page.keyboard.type('7');
     await page.keyboard.press('Enter');
@@ -279,7 +279,12 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await endpointOf(page, 'languageGet').locator('.opened').waitFor();
     await page.evaluate(`location.hash = '#countFilms'`);
     await endpointOf(page, 'countFilms').locator('.opened').waitFor();
-    expect(await page.locator('.sidebar [aria-current]').innerText()).toMatch(/count-films$/);
+    const current = page.locator('.sidebar [aria-current]');
+    expect(await current.innerText()).toMatch(/count-films$/);
+    // The endpoint is open already.
+    await page.locator('.sidebar a', { hasText: 'GET/api/language' }).first().click();
+    await expect.poll(() => page.url()).toBe(`${pages.origin}/docs#languageGet`);
+    expect(await current.innerText()).toMatch(/^GET\s*\/api\/language$/);
   });
 
   describe.each([1280, 390])('at a width of %i pixels', (width) => {

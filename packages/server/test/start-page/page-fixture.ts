@@ -99,6 +99,6 @@ export async function sendForm(endpoint: Locator): Promise<readonly [string, str
   const response = endpoint.locator('.response:not(.earlier)');
   const status = response.locator('.outcome .status');
   await status.waitFor();
-  const body = response.locator('> .body, > .note').first();
+  const body = response.locator('.body, > .note').first();
   return [await status.innerText(), (await body.count()) === 0 ? '' : await body.innerText()];
 }

@@ -120,9 +120,15 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     expect(await page.getByText('1 of 13 endpoints').isVisible()).toBe(true);
     await expectShown('manager', ['/api/staff/note']);
     await expectShown('any mood', ['/api/greet/{name}']);
+    expect(await page.locator('.sidebar summary:visible .count').allInnerTexts()).toEqual(['1']);
     await expectShown('nothing like it', []);
+    await page.getByText('No endpoint has these words.').waitFor();
     await page.keyboard.press('Escape');
     await expect.poll(() => page.locator('.endpoint:visible').count()).toBe(13);
+    expect(await page.getByText('No endpoint has these words.').isVisible()).toBe(false);
+    await page.locator('.endpoint:visible > summary').first().focus();
+    await page.keyboard.press('Control+k');
+    expect(await page.locator(':focus').getAttribute('id')).toBe('filter');
   });
 
   test('calls a GET with values in path and query string', async () => {
@@ -225,6 +231,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
         '2\tM, a "city"\nof\tnull\t9'.replace('\n', ' '),
         '10\t<b>Alien</b>\t[]\tnull',
       ]);
+    expect(await films.locator('th.number').allInnerTexts()).toEqual(['id', 'rated']);
     await films.getByRole('button', { name: 'id', exact: true }).click();
     expect(await rows.locator('td:first-child').allInnerTexts()).toEqual(['2', '10', '9007199254740993']);
     await films.locator('.sort', { hasText: 'rated' }).click();
@@ -249,6 +256,11 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     );
     await films.getByRole('button', { name: 'JSON' }).click();
     expect(await films.locator('.body').innerText()).toContain('"id": 9007199254740993,');
+    await films.getByRole('button', { name: 'Copy body' }).click();
+    await films.getByText('Copied').last().waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
+      /^\[\{"id":9007199254740993,"title":"Metropolis"/,
+    );
     expect([await films.locator('.grid').isVisible(), errors]).toEqual([false, []]);
   });
 
