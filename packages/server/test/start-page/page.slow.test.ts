@@ -149,7 +149,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await greet.getByText(/^Headers/).click();
     expect(await greet.locator('.response dl').innerText()).toMatch(/content-type\napplication\/json\n/);
     expect(page.url()).toBe(`${startPage.origin}/#greetName`);
-    await greet.getByLabel('days').fill('7\n'.repeat(1000));
+    await greet.getByLabel('days').fill('1234567890\n'.repeat(300));
     expect(await greet.locator('.request-line').innerText()).toBe('QUERY /api/greet/A%2Fda');
     expect(await greet.locator('.preview').innerText()).toContain('The query string is the body');
     expect((await sendForm(greet))[0]).toBe('200 OK');
