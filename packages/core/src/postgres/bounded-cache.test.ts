@@ -31,6 +31,14 @@ test('thousands of keys that are used once do not evict those that are used in b
   expect(cache.entries).toBe(20);
 });
 
+test('an entry that was used last and evicted is not found', () => {
+  const cache = new BoundedCache<string>({ entries: 1, size: 100 });
+  use(cache, ['a', 'a', 'b']);
+  expect(cache.get('a')).toBeUndefined();
+  expect(cache.get('b')).toBe('B');
+  expect(cache.get('b')).toBe('B');
+});
+
 test('new keys take the place of those that are not used any more', () => {
   const cache = new BoundedCache<string>({ entries: 20, size: 1_000 });
   const before = numbered(20, 'before ');

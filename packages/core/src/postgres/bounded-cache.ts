@@ -23,6 +23,8 @@ export class BoundedCache<Entry> {
   readonly #usedAgain = new Segment<Entry>();
   /** Evictions since an entry was demoted. */
   #evictions = 0;
+  /** The entry that was used last, which is already the last one of its segment; null after an addition. */
+  #last: readonly [key: string, entry: Entry] | null = null;
 
   constructor(limits: CacheLimits) {
     this.#limits = limits;
@@ -37,15 +39,18 @@ export class BoundedCache<Entry> {
   }
 
   get(key: string): Entry | undefined {
+    if (this.#last !== null && this.#last[0] === key) return this.#last[1];
     const cached = this.#usedAgain.take(key) ?? this.#usedOnce.take(key);
     if (cached === undefined) return undefined;
     this.#usedAgain.add(key, cached);
     while (this.#usedAgain.exceeds(this.#limits, usedAgainShare)) this.#demote();
+    this.#last = [key, cached.entry];
     return cached.entry;
   }
 
   /** Adds an entry under a new key, unless it is larger than all entries may be. */
   add(key: string, entry: Entry, size: number): void {
+    this.#last = null;
     if (size > this.#limits.size) return;
     this.#usedOnce.add(key, { entry, size });
     // The new entry is the last one of its segment.

@@ -41,8 +41,20 @@ export interface ExecutableCall extends InjectedCall, BoundStatement {
   readonly toError: Query['toError'] | null;
 }
 
+/** Returns the call with its statement: at once, unless the source of the endpoint takes its time to build one. */
+export function buildQuery(
+  call: InjectedCall,
+  context: CallContext,
+  input: RequestInput,
+  options: CustomQueryOptions,
+): ExecutableCall | Promise<ExecutableCall> {
+  return call.candidate.queryBuilder === null
+    ? buildRoutineQuery(call)
+    : buildCustomQuery(call, context, input, options);
+}
+
 /** Returns the call with the routine's own statement, which was prepared at start. */
-export function buildQuery(call: InjectedCall): ExecutableCall {
+function buildRoutineQuery(call: InjectedCall): ExecutableCall {
   // Property by property: every request passes here, and a spread costs several times as much.
   const { candidate, parameters, values, settings } = call;
   return {
@@ -96,32 +108,37 @@ export function toQueryContext(
 }
 
 /** Returns the call with the statement that the endpoint's source builds. The candidate has a query builder. */
-export async function buildCustomQuery(
+function buildCustomQuery(
   call: InjectedCall,
   { request, caller }: CallContext,
   input: RequestInput,
-  { forcesGenericPlans, databaseRole, requestHeaders, claimTypes }: CustomQueryOptions,
-): Promise<ExecutableCall> {
-  const { candidate, parameters, values } = call;
-  const rows = call.rows === undefined ? {} : { rows: call.rows };
+  options: CustomQueryOptions,
+): ExecutableCall | Promise<ExecutableCall> {
+  const { candidate, parameters, values, rows } = call;
   const { endpoint, queryBuilder } = candidate;
-  const context = toQueryContext(call, { request, caller }, { databaseRole, requestHeaders, claimTypes });
-  const paths = readPaths(endpoint, input);
-  const query = await queryBuilder!({
+  const built = queryBuilder!({
     endpoint,
     parameters,
     values,
     request,
     body: bodyOf(input),
-    paths,
-    context,
-    ...rows,
+    paths: readPaths(endpoint, input),
+    context: toQueryContext(call, { request, caller }, options),
+    ...(rows === undefined ? undefined : { rows }),
   });
+  const { forcesGenericPlans } = options;
+  return built instanceof Promise
+    ? built.then((query) => toExecutableCall(call, query, forcesGenericPlans))
+    : toExecutableCall(call, built, forcesGenericPlans);
+}
+
+function toExecutableCall(call: InjectedCall, query: Query, forcesGenericPlans: boolean): ExecutableCall {
+  const { candidate, parameters, values, rows } = call;
   return {
     candidate,
     parameters,
     values,
-    ...rows,
+    ...(rows === undefined ? undefined : { rows }),
     settings: addSettings(call.settings, query, forcesGenericPlans),
     statement:
       query.columns === undefined

@@ -62,13 +62,13 @@ function createStatementsQuery(
     const sql = (): string => parts().prefix + parts().main;
     const mainStart = (): number => parts().prefix.length;
     const bind = bindings[last]!;
-    if (last === 0) return (input) => ({ sql, mainStart, statementKey: 'file', isReadOnly, ...bind(input) });
+    const whole = (input: QueryInput): Query => {
+      const { values, valueSources } = bind(input);
+      return { sql, mainStart, statementKey: 'file', isReadOnly, values, valueSources };
+    };
+    if (last === 0) return whole;
     return (input) => ({
-      sql,
-      mainStart,
-      statementKey: 'file',
-      isReadOnly,
-      ...bind(input),
+      ...whole(input),
       earlier: statements
         .slice(0, -1)
         .map((statement, index) => plainStatement(statement, index, bindings[index]!(input))),
