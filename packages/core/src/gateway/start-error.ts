@@ -35,7 +35,10 @@ function describeSqlstate(code: string): readonly [fault: string, remedy: string
       'correct them, or allow the user in pg_hba.conf',
     ];
   if (code === '3D000')
-    return ['the database of the connection string does not exist', 'create it, or correct its name'];
+    return [
+      'the database of the connection string does not exist',
+      'create it, or correct its name, which is that of the user if the connection string has none',
+    ];
   if (code.startsWith('57P')) return ['the server is starting or stopping', 'try again in a moment'];
   if (code === '53300')
     return ['the server has no connection left for the gateway', 'close other connections, or raise max_connections'];

@@ -143,7 +143,9 @@ function checkKeys(pairs: ConnectionParameters): void {
   const [before = '', value = ''] = pairs[unknown - 1] ?? [];
   // After a stray "=", ";" or "?" in a password, the key could be the rest of the password.
   const safe = toKeyword(before) !== 'password' && !/pass|pwd/i.test(value) && /^[a-z][a-z0-9 _-]*$/i.test(key);
-  throw new ConnectionStringError(`the connection string has an unknown key${safe ? ` "${key}"` : ''}`);
+  throw new ConnectionStringError(
+    `the connection string has an unknown key${safe ? ` "${key}"` : ''}; remove it, or correct its name`,
+  );
 }
 
 interface NumberRange {

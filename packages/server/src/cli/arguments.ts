@@ -121,11 +121,14 @@ function readWords(argv: readonly string[]): Words {
   const flags = new Set<string>();
   const overrides: Override[] = [];
   const issues: string[] = [];
-  for (const argument of joinFileOptions(argv).map(parseArgument)) {
+  const parsed = joinFileOptions(argv).map(parseArgument);
+  for (const [index, argument] of parsed.entries()) {
     if (argument.kind === 'word') words.push({ name: argument.text, optional: false, isOption: false });
     else if (Object.hasOwn(fileOptions, argument.key)) addFile(argument, words, issues);
-    else if (!programOptions.includes(argument.key)) overrides.push(argument);
-    else if (argument.value === null) flags.add(argument.key);
+    else if (!programOptions.includes(argument.key)) {
+      const next = parsed[index + 1];
+      overrides.push(next?.kind === 'word' ? { ...argument, next: next.text } : argument);
+    } else if (argument.value === null) flags.add(argument.key);
     else issues.push(`--${argument.key}: takes no value`);
   }
   return { words, flags, overrides, issues };

@@ -77,7 +77,7 @@ export function readConfigurationFile(
   commandNames: readonly string[],
 ): Promise<ReadFile> {
   return readFile(workingDirectory, file, (code) => {
-    if (code === 'ENOENT') return `no such file${missingFileHint(file.name, commandNames)}`;
+    if (code === 'ENOENT') return describeMissingFile(file.name, commandNames);
     return code === 'EISDIR' ? 'cannot read the file (EISDIR); this is a folder: pass a file in it' : unreadable(code);
   });
 }
@@ -114,7 +114,10 @@ function writableByOthers(name: string, mode: number): readonly string[] {
   return [`${name}: every user of this machine can change this file, and so the server; run chmod o-w ${name}`];
 }
 
-function missingFileHint(name: string, commandNames: readonly string[]): string {
-  if (/^\w+:\/\//.test(name)) return '; pass a database as --connectionString=…';
-  return didYouMean(name, commandNames) || '; pass an existing file, and options as --name=value';
+function describeMissingFile(name: string, commandNames: readonly string[]): string {
+  if (/^\w+:\/\//.test(name)) return 'no such file; pass a database as --connectionString=…';
+  if (!/^[a-z-]+$/i.test(name)) return 'no such file; pass an existing file, and options as --name=value';
+  if (name === 'help' || name === 'version') return `neither a command nor a file; did you mean --${name}?`;
+  const others = `; pgway without a command serves, and its commands are ${commandNames.join(', ')}`;
+  return `neither a command nor a file${didYouMean(name, commandNames) || others}`;
 }

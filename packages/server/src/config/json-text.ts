@@ -59,7 +59,7 @@ export function parseJsonText(source: string): JsonText {
   const [first] = errors;
   if (first !== undefined) {
     throw new JsonTextError(
-      `${descriptions[printParseErrorCode(first.error)]}${found(text, first)}`,
+      `${descriptions[printParseErrorCode(first.error)]}${found(text, first)}${remedyFor(first)}`,
       text,
       first.offset,
     );
@@ -81,6 +81,10 @@ function parse(text: string, errors: ParseError[]): Node | undefined {
     if (error instanceof RangeError) throw new JsonTextError('too many levels', text, 0);
     throw error;
   }
+}
+
+function remedyFor({ error }: ParseError): string {
+  return printParseErrorCode(error) === 'InvalidSymbol' ? '; keys and texts need double quotes' : '';
 }
 
 /** Quotes a single character only: a longer token may be a secret without quotes. */

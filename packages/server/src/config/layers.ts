@@ -26,6 +26,18 @@ export interface Layer {
 export interface Override {
   readonly key: string;
   readonly value: string | null;
+  /** The argument behind an option without a value, which is probably the value: `8080` of `--port 8080`. */
+  readonly next?: string;
+}
+
+/** Whether the argument behind the option is its value: options that are not switches have one. */
+export function lacksValue({ key, value, next }: Override): boolean {
+  if (value !== null || next === undefined) return false;
+  return findSetting(key)?.kind !== 'boolean';
+}
+
+function findSetting(key: string): (typeof settings)[number] | undefined {
+  return settings.find((candidate) => normalizeKey(candidate.path) === normalizeKey(key));
 }
 
 export function isTree(value: unknown): value is Tree {
@@ -83,12 +95,12 @@ export function overrideLayer(overrides: readonly Override[], otherOptions: read
   const found = new Map<string, unknown>();
   const issues: string[] = [];
   const candidates = [...settings.map((setting) => setting.path), ...otherOptions];
-  for (const { key, value } of overrides) {
-    const setting = settings.find((candidate) => normalizeKey(candidate.path) === normalizeKey(key));
+  for (const { key, value, next } of overrides) {
+    const setting = findSetting(key);
     if (setting === undefined) {
       issues.push(`${key.startsWith('-') ? key : `--${key}`}: ${describeUnknownOption(key, candidates)}`);
     } else if (value === null && setting.kind !== 'boolean') {
-      issues.push(`--${key}: needs a value, as in --${setting.path}=${exampleValue(setting.defaultValue)}`);
+      issues.push(`--${key}: needs a value, as in --${setting.path}=${exampleValue(setting, next)}`);
     } else {
       found.set(setting.path, value === null ? true : parseSetting(setting, value));
     }
@@ -98,6 +110,7 @@ export function overrideLayer(overrides: readonly Override[], otherOptions: read
 }
 
 function describeUnknownOption(key: string, candidates: readonly string[]): string {
+  if (/^-\w$/.test(key)) return 'unknown option; options begin with two hyphens, as in --port=8080';
   const inside = candidates.find((candidate) => normalizeKey(candidate).startsWith(`${normalizeKey(key)}.`));
   if (inside !== undefined) return `is a section; set its keys one by one, as in --${inside}=…`;
   const removed = Object.keys(removedSettings).find((path) => normalizeKey(path) === normalizeKey(key));
@@ -106,7 +119,9 @@ function describeUnknownOption(key: string, candidates: readonly string[]): stri
   return `unknown option${hint === '' ? '; --help lists all of them' : hint.replace('mean ', 'mean --')}`;
 }
 
-function exampleValue(defaultValue: unknown): string {
+/** @param next the argument behind the option, which messages must not show if it may be a secret */
+function exampleValue({ defaultValue, secret }: (typeof settings)[number], next: string | undefined): string {
+  if (next !== undefined && !secret && /^[\w.-]+$/.test(next)) return next;
   return typeof defaultValue === 'string' || typeof defaultValue === 'number' ? String(defaultValue) : '…';
 }
 

@@ -10,12 +10,13 @@ import {
 import { contradictions } from './contradictions.ts';
 import { decryptValues } from './encrypted-values.ts';
 import { fileLayer } from './file-layer.ts';
-import { environmentLayer, misspelledVariables, overrideLayer } from './layers.ts';
+import { environmentLayer, lacksValue, misspelledVariables, overrideLayer } from './layers.ts';
 import type { Environment } from './environment.ts';
 import type { Layer, Override } from './layers.ts';
 import { connectionFromPgVariables, presentPgVariables } from './pg-variables.ts';
 import type { Configuration } from './schema.ts';
 import { settingAt } from './settings.ts';
+import { unreadFiles } from './unread-files.ts';
 import { mergeLayers, settingOrigins, validateLayers } from './validate.ts';
 
 /** The sources of a configuration. */
@@ -56,12 +57,16 @@ export interface LoadedConfiguration {
 export async function loadConfiguration(sources: ConfigurationSources): Promise<LoadedConfiguration> {
   const dotenv = await readDotenv(sources.workingDirectory);
   const environment = { ...dotenv.variables, ...definedVariables(sources.environment) };
-  const selected = selectFiles(sources.files, environment);
+  const values = new Set(sources.overrides.filter(lacksValue).map(({ next }) => next));
+  const named = sources.files.filter(({ name }) => !values.has(name));
+  const selected = selectFiles(named, environment);
   const files = await readFiles(selected.files, environment, sources);
   const overrides = overrideLayer(sources.overrides, sources.otherOptions);
   const variables = environmentLayer(environment, (name) => placeOfVariable(name, sources.environment));
   const layers: readonly Layer[] = [...files.layers, variables, overrides];
-  return resolved(layers, environment, { dotenv, files, selected });
+  const isUnconfigured = named.length === 0 && files.names.length === 0;
+  const unread = isUnconfigured ? await unreadFiles(sources.workingDirectory) : [];
+  return resolved(layers, environment, { dotenv, files, selected, unread });
 }
 
 /** A variable that is undefined must not hide the one of `.env`. */
@@ -99,16 +104,17 @@ interface ReadSources {
   readonly dotenv: Dotenv;
   readonly files: ReadLayers;
   readonly selected: SelectedFiles;
+  /** Warnings of files that are probably meant as the configuration. */
+  readonly unread: readonly string[];
 }
 
 async function resolved(
   layers: readonly Layer[],
   environment: Environment,
-  { dotenv, files, selected }: ReadSources,
+  { dotenv, files, selected, unread }: ReadSources,
 ): Promise<LoadedConfiguration> {
   const values = await decryptValues(mergeLayers(layers), layers);
   const { configuration: valid, issues } = validateLayers(layers, values.tree, values.paths);
-  // `--port 9000` parses as a file `9000`; the error is the missing value of `--port`, which comes first.
   const all = [...values.issues, ...issues, ...dotenv.issues, ...selected.issues, ...files.issues];
   if (valid === null || all.length > 0) throw new ConfigurationError(all);
   const configuration = selectDatabase(valid, environment);
@@ -125,7 +131,7 @@ async function resolved(
     origins,
     encrypted: new Set(values.paths.map((path) => settingAt(path))),
     pgVariables,
-    warnings: [...dotenv.warnings, ...files.warnings, ...misspelledVariables(environment)],
+    warnings: [...unread, ...dotenv.warnings, ...files.warnings, ...misspelledVariables(environment)],
   };
 }
 

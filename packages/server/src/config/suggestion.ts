@@ -1,4 +1,5 @@
 import { nearestName } from '@pgway/core/internal';
+import { settingOfForeignName } from './foreign-names.ts';
 
 const lastPart = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
 
@@ -7,9 +8,11 @@ const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('.') +
 /**
  * Returns the candidate that `written` probably means, or null. A path in a known section gets a key of this section, or
  * the only candidate with the same last part: many sections have a key `enabled`. Elsewhere the last part of a path is
- * enough: `commentsMode` finds `gateway.commentsMode`.
+ * enough: `commentsMode` finds `gateway.commentsMode`. A name that another program has for a setting precedes all of them.
  */
 export function closestName(written: string, candidates: readonly string[]): string | null {
+  const foreign = settingOfForeignName(written);
+  if (foreign !== null && candidates.includes(foreign)) return foreign;
   const parent = parentOf(written);
   const siblings = parent === '' ? [] : candidates.filter((candidate) => parentOf(candidate) === parent);
   if (siblings.length > 0) {

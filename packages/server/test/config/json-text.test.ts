@@ -54,11 +54,11 @@ test('rejects what JSON.parse rejects, except trailing commas', () => {
 });
 
 test.each([
-  ['{"a": tru}', 1, 7, 'unexpected symbol'],
+  ['{"a": tru}', 1, 7, 'unexpected symbol; keys and texts need double quotes'],
   ['{"a"\n: "x\ny"}', 2, 3, 'unterminated string'],
   ['{"a": 1 "b": 2}', 1, 9, '"," expected'],
   ['[1, 2', 1, 6, '"," or "]" expected, found the end of the file'],
-  ['{} x', 1, 4, 'unexpected symbol, found "x"'],
+  ['{} x', 1, 4, 'unexpected symbol, found "x"; keys and texts need double quotes'],
   ['{} {}', 1, 4, 'end of file expected, found "{"'],
   ['{"a": 1} /* no end', 1, 10, 'unterminated comment'],
   ['{"a": 1,,}', 1, 9, 'a key in double quotes expected, found ","'],

@@ -224,11 +224,10 @@ describe('all issues are reported at once, with their places', () => {
   });
 
   test('suggestions for a missing file', async () => {
-    expect(await issuesOf({ arguments: ['--port', '9000'] })).toEqual([
-      '--port: needs a value, as in --port=8080',
-      '9000: no such file; pass an existing file, and options as --name=value',
+    expect(await issuesOf({ arguments: ['--port', '9000'] })).toEqual(['--port: needs a value, as in --port=9000']);
+    expect(await issuesOf({ arguments: ['genrate'] })).toEqual([
+      'genrate: neither a command nor a file; did you mean generate?',
     ]);
-    expect(await issuesOf({ arguments: ['genrate'] })).toEqual(['genrate: no such file; did you mean generate?']);
     expect(await issuesOf({ arguments: ['postgres://h/d'] })).toEqual([
       'postgres://h/d: no such file; pass a database as --connectionString=…',
     ]);
