@@ -81,8 +81,8 @@ export async function deliverCut(interval: CutInterval, options: DeliveryOptions
 }
 
 /** The rows of an attempt that has failed are incomplete. */
-function again({ group, keys, after }: LookupPair, context: LookupContext): LookupPair {
-  return createLookupPair(group, keys, after !== null, context);
+function again({ group, selected, after }: LookupPair, context: LookupContext): LookupPair {
+  return createLookupPair(group, selected, after !== null, context);
 }
 
 function selectPairs(interval: CutInterval, options: DeliveryOptions): readonly LookupPair[] {
@@ -110,7 +110,7 @@ function selectPairs(interval: CutInterval, options: DeliveryOptions): readonly 
     const { query, route } = group.request;
     const selected = keys.select(query.keyColumns, route);
     if (selected === null) options.onEnd(group, 'schema-changed');
-    else if (selected.length > 0 || table.truncated !== null) {
+    else if (selected.keys.length > 0 || table.truncated !== null) {
       if (group.isBusy) group.missed = 'lookup-timeout';
       else pairs.push(createPair(group, selected, table.truncated !== null, options.context));
     }

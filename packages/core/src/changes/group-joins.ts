@@ -146,7 +146,7 @@ export class GroupJoins {
       this.#options.ended(group, result.kind === 'end' ? result.reason : 'closing');
     };
     // PostgreSQL decides whether the caller may select, and whether the values fit their columns.
-    const probe = isNew ? [this.#read(new GroupLookup(group, [], this.#context).lookup, cut, fail, begin)] : [];
+    const probe = isNew ? [this.#read(new GroupLookup(group, this.#context).lookup, cut, fail, begin)] : [];
     if (!isNew) begin();
     const resetting = new Set(joins.flatMap(({ member, isReset }) => (isReset ? [member] : [])));
     return [
@@ -194,7 +194,7 @@ export class GroupJoins {
         this.#options.ended(group, reason);
       };
       return this.#read(lookup, cut, fail, async () => {
-        if (collector.isTooLarge || collector.error !== null) return fail(collector.error ?? tooLarge());
+        if (collector.isTooLarge) return fail(tooLarge());
         if (!(await this.#options.definitions.areCurrent(group, cut.definitions)))
           return this.#readAgain(group, readers, open);
         const rows = [...collector.take().values()].map(({ record }) => record);

@@ -3,10 +3,10 @@ import { CallTimeout, DatabaseError, type Runner } from '../postgres/port.ts';
 import type { StatementCache } from '../postgres/statement-cache.ts';
 import type { ChangeGroup } from './change-group.ts';
 import type { Cut } from './cut.ts';
-import { listDifferences, type UnnumberedChange } from './differences.ts';
-import type { ChangedKey } from './key-changes.ts';
-import { type Lookup, lookupValues, runLookups } from './lookup.ts';
-import { type CollectedRow, RowCollector } from './row-collector.ts';
+import type { UnnumberedChange } from './differences.ts';
+import { type Lookup, runLookups } from './lookup.ts';
+import { RowCollector } from './row-collector.ts';
+import { KeyList, noRows, type SelectedKeys, type VisibleRows } from './selected-keys.ts';
 
 /** The services and limits that lookups of all groups share. */
 export interface LookupContext {
@@ -39,39 +39,34 @@ export class GroupLookup {
   readonly group: ChangeGroup;
   readonly collector: RowCollector;
   readonly lookup: Lookup;
-  readonly #keys: readonly ChangedKey[];
+  readonly #keys: KeyList;
 
-  constructor(group: ChangeGroup, keys: readonly ChangedKey[], { statements, maxBytes }: LookupContext) {
+  /** @param keys absent: no keys, PostgreSQL decides only whether the caller may select */
+  constructor(group: ChangeGroup, { statements, maxBytes }: LookupContext, keys: KeyList = new KeyList([])) {
     const { query, identity } = group.request;
-    const { sql, altersSession } = query;
+    const { sql, altersSession, keyColumns, values } = query;
     this.group = group;
     this.#keys = keys;
     this.collector = new RowCollector(query, true, maxBytes);
     this.lookup = {
       identity: { ...identity, settings: [...identity.settings, ...planSettings] },
       statement: statements.getOrCreate(sql, () => ({ name: '', sql })),
-      values: lookupValues(
-        query,
-        keys.map(({ key }) => key),
-      ),
+      values: [...keys.literals(keyColumns.length), ...values],
       rows: this.collector,
       altersSession,
     };
   }
 
-  /** Returns the rows by their key. @throws the error of a writer */
-  rows(): ReadonlyMap<ChangedKey, CollectedRow> {
-    if (this.collector.error !== null) throw this.collector.error;
-    const rows = new Map<ChangedKey, CollectedRow>();
-    for (const [number, row] of this.collector.take()) rows.set(this.#keys[number - 1]!, row);
-    return rows;
+  /** @throws the error of a writer */
+  rows(): VisibleRows {
+    return this.#keys.rowsOf(this.group.request.query, this.collector);
   }
 }
 
 /** The lookups of a group in both snapshots. Null: no key has to be looked up there. */
 export interface LookupPair {
   readonly group: ChangeGroup;
-  readonly keys: readonly ChangedKey[];
+  readonly selected: SelectedKeys;
   readonly before: GroupLookup | null;
   readonly after: GroupLookup | null;
 }
@@ -79,18 +74,17 @@ export interface LookupPair {
 /** @param mustRead whether the later snapshot is read without keys, too: PostgreSQL decides whether the caller may select */
 export function createLookupPair(
   group: ChangeGroup,
-  keys: readonly ChangedKey[],
+  selected: SelectedKeys,
   mustRead: boolean,
   context: LookupContext,
 ): LookupPair {
-  const { operations } = group.request;
-  const before = keys.filter(({ isNew, isGone }) => !isNew && (!isGone || operations.includes('delete')));
-  const after = keys.filter(({ isGone }) => !isGone);
+  const before = selected.before(group.request.operations.includes('delete'));
+  const after = selected.after();
   return {
     group,
-    keys,
-    before: before.length === 0 ? null : new GroupLookup(group, before, context),
-    after: after.length === 0 && !mustRead ? null : new GroupLookup(group, after, context),
+    selected,
+    before: before.keys.length === 0 ? null : new GroupLookup(group, context, before),
+    after: after.keys.length === 0 && !mustRead ? null : new GroupLookup(group, context, after),
   };
 }
 
@@ -121,12 +115,12 @@ export function runPair(pair: LookupPair, previous: Cut, cut: Cut, { runner, tim
 }
 
 /** Compares the rows of both snapshots when they are read. */
-export function toResult({ group, keys, before, after }: LookupPair): LookupResult {
+export function toResult({ group, selected, before, after }: LookupPair): LookupResult {
   if (before?.collector.isTooLarge === true || after?.collector.isTooLarge === true)
     return { kind: 'gap', reason: 'too-many-changes' };
   try {
-    const [old, rows] = [before?.rows() ?? new Map(), after?.rows() ?? new Map()];
-    return { kind: 'changes', changes: listDifferences(keys, old, rows, group.request) };
+    const [old, rows] = [before?.rows() ?? noRows, after?.rows() ?? noRows];
+    return { kind: 'changes', changes: selected.differences(old, rows, group.request) };
   } catch (error) {
     return toFailure(error);
   }

@@ -1,5 +1,4 @@
-import type { ChangeIdentity, ChangeQuery } from '../ports/changes.ts';
-import { arrayLiteral } from '../postgres/literal.ts';
+import type { ChangeIdentity } from '../ports/changes.ts';
 import { type Call, type Runner, type RowSink, type Statement, type Step, type Value } from '../postgres/port.ts';
 import { setConfigStatement } from '../postgres/settings.ts';
 import type { Cut } from './cut.ts';
@@ -48,7 +47,7 @@ export function runLookups(runner: Runner, cut: Cut, lookups: readonly Lookup[],
   };
   const done = new Promise<void>((resolve, reject) => {
     const call: Call = {
-      steps: lookups.flatMap(lookupSteps),
+      steps: lookups.flatMap((lookup, index) => lookupSteps(lookup, index === 0 ? null : lookups[index - 1]!)),
       mayShare: false,
       atomic: true,
       isolation: 'repeatable read',
@@ -74,17 +73,16 @@ export function runLookups(runner: Runner, cut: Cut, lookups: readonly Lookup[],
   return { imported, done, cancel: () => cancel() };
 }
 
-function lookupSteps({ identity, statement, values, rows }: Lookup): readonly Step[] {
-  const { settings } = identity;
+/** @param previous the lookup before it, whose settings the transaction has; null: it has none */
+function lookupSteps({ identity, statement, values, rows }: Lookup, previous: Lookup | null): readonly Step[] {
+  const known = lastValues(previous?.identity.settings ?? []);
+  const settings = [...lastValues(identity.settings)].filter(([name, value]) => known.get(name) !== value);
   const step: Step = { statement, values, rows, label: 'statement' };
   if (settings.length === 0) return [step];
   return [{ statement: setConfigStatement(settings.length), values: settings.flat(), label: 'settings' }, step];
 }
 
-/** Returns the values of a lookup: an array for each column of the key, then those of the filters. */
-export function lookupValues(
-  { keyColumns, values }: Pick<ChangeQuery, 'keyColumns' | 'values'>,
-  keys: readonly (readonly (string | null)[])[],
-): readonly Value[] {
-  return [...keyColumns.map((_, index) => arrayLiteral(keys.map((key) => key[index] ?? null))), ...values];
+/** A setting may be made twice, and PostgreSQL ignores the case of its name. */
+function lastValues(settings: ChangeIdentity['settings']): ReadonlyMap<string, string> {
+  return new Map(settings.map(([name, value]) => [name.toLowerCase(), value]));
 }

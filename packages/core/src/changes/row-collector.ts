@@ -1,7 +1,8 @@
 import type { ResultColumn } from '../endpoints/endpoint.ts';
+import { validateDataRow } from '../postgres/message-parser.ts';
+import type { RowSink } from '../postgres/port.ts';
 import { ByteBuffer } from '../response/byte-buffer.ts';
 import { objectWriter, type RowWriter } from '../response/rows.ts';
-import type { RowSink } from '../postgres/port.ts';
 
 /** Groups of one endpoint have the same columns. */
 const writers = new WeakMap<readonly ResultColumn[], RowWriter>();
@@ -25,17 +26,18 @@ interface RowPosition {
   readonly end: number;
 }
 
-/** Writes the rows of a lookup as JSON, with the writers of responses. */
+/** The first byte of a DataRow message, and the bytes before its fields: the type, the length and the number of fields. */
+const dataRow = 0x44;
+const headerLength = 7;
+
+/** Collects the rows of a lookup as PostgreSQL sends them, and writes them as JSON with the writers of responses. */
 export class RowCollector implements RowSink {
   readonly #keys: readonly ResultColumn[];
-  readonly #writeKey: RowWriter;
-  readonly #writeRecord: RowWriter;
+  readonly #columns: readonly ResultColumn[];
   readonly #hasNumbers: boolean;
   readonly #maxBytes: number;
-  readonly #out = new ByteBuffer(1024);
-  readonly #rows: RowPosition[] = [];
-  /** The error of a writer; null: none. */
-  error: Error | null = null;
+  /** Messages of the protocol. */
+  readonly #messages = new ByteBuffer(1024);
   /** Whether the rows have more bytes than the limit. */
   isTooLarge = false;
 
@@ -46,53 +48,89 @@ export class RowCollector implements RowSink {
     maxBytes: number,
   ) {
     this.#keys = keys;
-    this.#writeKey = writerOf(keys);
-    this.#writeRecord = writerOf(columns);
+    this.#columns = columns;
     this.#hasNumbers = hasNumbers;
     this.#maxBytes = maxBytes;
   }
 
   row(chunk: Uint8Array, offset: number, fields: number): boolean {
-    if (this.isTooLarge || this.error !== null) return true;
-    try {
-      this.#write(chunk, offset, fields);
-      this.isTooLarge = this.#out.length > this.#maxBytes;
-    } catch (error) {
-      this.error = error instanceof Error ? error : new Error(String(error));
-    }
+    let end = offset;
+    for (let field = 0; field < fields; field++) end += 4 + Math.max(readLength(chunk, end), 0);
+    const header = Buffer.alloc(headerLength);
+    header[0] = dataRow;
+    header.writeInt32BE(end - offset + headerLength - 1, 1);
+    header.writeInt16BE(fields, headerLength - 2);
+    this.#append(header);
+    this.#append(chunk.subarray(offset, end));
     return true;
   }
 
-  #write(chunk: Uint8Array, offset: number, fields: number): void {
-    const start = this.#out.length;
-    if (!this.#hasNumbers) {
-      this.#writeRecord(this.#out, chunk, offset, fields);
-      this.#rows.push({ number: this.#rows.length, start, keyEnd: start, end: this.#out.length });
-      return;
-    }
-    const numberLength = readLength(chunk, offset);
-    const number = parseDigits(chunk, offset + 4, numberLength);
-    const keyAt = offset + 4 + numberLength;
-    const keyCount = this.#keys.length;
-    let recordAt = keyAt;
-    for (let index = 0; index < keyCount; index++) recordAt += 4 + Math.max(readLength(chunk, recordAt), 0);
-    this.#writeKey(this.#out, chunk, keyAt, keyCount);
-    const keyEnd = this.#out.length;
-    this.#writeRecord(this.#out, chunk, recordAt, fields - 1 - keyCount);
-    this.#rows.push({ number, start, keyEnd, end: this.#out.length });
+  rowMessages(messages: Uint8Array): number {
+    this.#append(messages);
+    return messages.length;
   }
 
-  /** Returns the rows by the number of their key, from 1 on. */
+  #append(bytes: Uint8Array): void {
+    if (this.isTooLarge) return;
+    this.#messages.append(bytes);
+    if (this.#messages.length <= this.#maxBytes) return;
+    this.isTooLarge = true;
+    this.release();
+  }
+
+  /** The rows as PostgreSQL has sent them. They end with `take` and `release`. */
+  get bytes(): Buffer {
+    return this.#messages.buffer.subarray(0, this.#messages.length);
+  }
+
+  /** Drops the rows. */
+  release(): void {
+    this.#messages.take(0).memory?.release();
+  }
+
+  /** Returns the rows by the number of their key, from 1 on. @throws the error of a writer */
   take(): ReadonlyMap<number, CollectedRow> {
-    const { bytes, memory } = this.#out.take(0);
-    const copy = Buffer.from(bytes);
-    memory?.release();
-    return new Map(
-      this.#rows.map(({ number, start, keyEnd, end }) => [
-        number,
-        { key: copy.subarray(start, keyEnd), record: copy.subarray(keyEnd, end) },
-      ]),
-    );
+    const [messages, out] = [this.#messages.take(0), new ByteBuffer(this.#messages.length)];
+    try {
+      const rows = this.#write(out, messages.bytes);
+      const copy = Buffer.from(out.buffer.subarray(0, out.length));
+      return new Map(
+        rows.map(({ number, start, keyEnd, end }) => [
+          number,
+          { key: copy.subarray(start, keyEnd), record: copy.subarray(keyEnd, end) },
+        ]),
+      );
+    } finally {
+      out.take(0).memory?.release();
+      messages.memory?.release();
+    }
+  }
+
+  #write(out: ByteBuffer, messages: Buffer): readonly RowPosition[] {
+    const rows: RowPosition[] = [];
+    const [writeKey, writeRecord] = [writerOf(this.#keys), writerOf(this.#columns)];
+    const keyCount = this.#keys.length;
+    for (let at = 0, next = 0; at < messages.length; at = next) {
+      next = at + 1 + readLength(messages, at + 1);
+      const [fields, offset] = [messages.readInt16BE(at + headerLength - 2), at + headerLength];
+      validateDataRow(messages, offset, next, fields);
+      const start = out.length;
+      if (!this.#hasNumbers) {
+        writeRecord(out, messages, offset, fields);
+        rows.push({ number: rows.length, start, keyEnd: start, end: out.length });
+        continue;
+      }
+      const numberLength = readLength(messages, offset);
+      const number = parseDigits(messages, offset + 4, numberLength);
+      const keyAt = offset + 4 + numberLength;
+      let recordAt = keyAt;
+      for (let index = 0; index < keyCount; index++) recordAt += 4 + Math.max(readLength(messages, recordAt), 0);
+      writeKey(out, messages, keyAt, keyCount);
+      const keyEnd = out.length;
+      writeRecord(out, messages, recordAt, fields - 1 - keyCount);
+      rows.push({ number, start, keyEnd, end: out.length });
+    }
+    return rows;
   }
 }
 

@@ -49,12 +49,12 @@ function divide(pairs: readonly LookupPair[]): readonly (readonly LookupPair[])[
   const parts: LookupPair[][] = [];
   let keys = Number.POSITIVE_INFINITY;
   for (const pair of pairs) {
-    keys += pair.keys.length;
+    keys += pair.selected.keys.length;
     const last = parts.at(-1);
     if (last !== undefined && keys <= maxKeys && last.length < maxGroups) last.push(pair);
     else {
       parts.push([pair]);
-      keys = pair.keys.length;
+      keys = pair.selected.keys.length;
     }
   }
   return parts;

@@ -13,7 +13,8 @@ const written = new WeakMap<ChangeMessage, Uint8Array>();
 export function toServerSentEvents(message: ChangeMessage, table: ChangedTable): Uint8Array {
   const known = written.get(message);
   if (known !== undefined) return known;
-  const bytes = Buffer.concat(writeMessage(message, table));
+  const bytes =
+    message.kind === 'changes' ? toChanges(message.changes, table) : Buffer.concat(writeMessage(message, table));
   written.set(message, bytes);
   return bytes;
 }
@@ -28,7 +29,76 @@ export function toForbiddenEvent(table: ChangedTable): Uint8Array {
   return Buffer.concat(writeEvent('gap', null, [gapData('forbidden', table)]));
 }
 
-function writeMessage(message: ChangeMessage, table: ChangedTable): readonly Uint8Array[] {
+/** Changes of a group as events. Another group with the same rows gets the same bytes, but for the ids. */
+interface WrittenChanges {
+  readonly changes: readonly RowChange[];
+  readonly table: ChangedTable;
+  readonly bytes: Uint8Array;
+  /** The places of the ids. */
+  readonly places: readonly number[];
+}
+
+/** By the first row. Groups with the same rows follow each other: a few are enough. */
+const recent = new Map<Uint8Array, WrittenChanges>();
+const maxRecent = { entries: 64, bytes: 4 * 1024 ** 2 };
+let recentBytes = 0;
+
+function toChanges(changes: readonly RowChange[], table: ChangedTable): Uint8Array {
+  const [first] = changes;
+  const key = first?.record ?? first?.old ?? null;
+  const same = key === null ? undefined : recent.get(key);
+  if (same !== undefined && haveSameContent(same, changes, table)) {
+    const bytes = Buffer.from(same.bytes);
+    for (const [index, { id }] of changes.entries()) bytes.write(id, same.places[index]!, 'latin1');
+    return bytes;
+  }
+  const all = writeChanges(changes, table);
+  if (key !== null) keep(key, all);
+  return all.bytes;
+}
+
+function haveSameContent(known: WrittenChanges, changes: readonly RowChange[], table: ChangedTable): boolean {
+  return (
+    known.changes.length === changes.length &&
+    known.table.schema === table.schema &&
+    known.table.name === table.name &&
+    known.changes.every(({ id, operation, commitTimestamp, record, old }, index) => {
+      const other = changes[index]!;
+      const isSame = other.record === record && other.old === old && other.id.length === id.length;
+      return isSame && other.operation === operation && other.commitTimestamp === commitTimestamp;
+    })
+  );
+}
+
+function keep(key: Uint8Array, all: WrittenChanges): void {
+  recentBytes += all.bytes.length - (recent.get(key)?.bytes.length ?? 0);
+  recent.set(key, all);
+  for (const [oldest, { bytes }] of recent) {
+    if (recent.size <= maxRecent.entries && recentBytes <= maxRecent.bytes) return;
+    recent.delete(oldest);
+    recentBytes -= bytes.length;
+  }
+}
+
+function writeChanges(changes: readonly RowChange[], table: ChangedTable): WrittenChanges {
+  const parts: Uint8Array[] = [];
+  const places: number[] = [];
+  let length = 0;
+  for (const change of changes) {
+    places.push(length + `event: ${change.operation}\nid: `.length);
+    for (const part of writeChange(change, table)) {
+      parts.push(part);
+      length += part.length;
+    }
+  }
+  parts.push(Buffer.from(': cut\n\n'));
+  return { changes, table, places, bytes: Buffer.concat(parts) };
+}
+
+function writeMessage(
+  message: Exclude<ChangeMessage, { readonly kind: 'changes' }>,
+  table: ChangedTable,
+): readonly Uint8Array[] {
   switch (message.kind) {
     case 'begin':
       return [toIdComment(message.id)];
@@ -40,8 +110,6 @@ function writeMessage(message: ChangeMessage, table: ChangedTable): readonly Uin
         ...message.rows.flatMap((row) => writeEvent('row', null, [head('row', table), ',"record":', row, '}'])),
         toIdComment(message.id),
       ];
-    case 'changes':
-      return [...message.changes.flatMap((change) => writeChange(change, table)), Buffer.from(': cut\n\n')];
   }
 }
 
