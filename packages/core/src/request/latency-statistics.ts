@@ -2,6 +2,8 @@
 const minCalls = 5;
 const fastMs = 1;
 const smallBytes = 64 * 1024;
+/** A larger response is a stream, whose first write has at most these bytes. */
+const maxFirstBytes = 192 * 1024;
 /** Weight of the newest call in the moving averages, from 0 to 1. */
 const newestWeight = 0.2;
 
@@ -26,9 +28,9 @@ export class LatencyStatistics {
     return this.#averageMs;
   }
 
-  /** The expected size of the next response, in bytes. */
+  /** The expected size of the next response, or of its first part, in bytes. */
   get sizeHint(): number {
-    return Math.max(256, Math.min(smallBytes, Math.ceil(this.#averageBytes * 1.25) + 64));
+    return Math.max(256, Math.min(maxFirstBytes, Math.ceil(this.#averageBytes * 1.25) + 64));
   }
 
   record(milliseconds: number, bytes: number): void {

@@ -1,4 +1,4 @@
-import type { ByteSink, ByteSource, GatewayResponse, Handle, WholeResponse } from '../http/response.ts';
+import type { ByteSink, ByteSource, GatewayResponse, Handle, ReusableMemory, WholeResponse } from '../http/response.ts';
 import { maxWholeBytes } from './response-writer.ts';
 import { StreamWriter, type StreamWriterOptions } from './stream-writer.ts';
 
@@ -11,7 +11,7 @@ export function deliverLargeBodies(handle: Handle, slowClientTimeout: number): H
 }
 
 function toStream(response: WholeResponse, slowClientTimeout: number): GatewayResponse {
-  const { status, headers, body, isShared = false } = response;
+  const { status, headers, body, memory = null, isShared = false } = response;
   // A UTF-16 unit has at most three bytes in UTF-8.
   if (body === null || body.length * 3 <= maxWholeBytes) return response;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
@@ -20,21 +20,23 @@ function toStream(response: WholeResponse, slowClientTimeout: number): GatewayRe
     kind: 'stream',
     status,
     headers: [...headers, 'content-length', String(bytes.length)],
-    body: new LargeBody(bytes, { slowClientTimeout, isShared }),
+    body: new LargeBody(bytes, memory, { slowClientTimeout, isShared }),
   };
 }
 
 class LargeBody implements ByteSource {
   readonly #bytes: Uint8Array;
+  readonly #memory: ReusableMemory | null;
   readonly #writer: StreamWriter;
 
-  constructor(bytes: Uint8Array, options: StreamWriterOptions) {
+  constructor(bytes: Uint8Array, memory: ReusableMemory | null, options: StreamWriterOptions) {
     this.#bytes = bytes;
+    this.#memory = memory;
     this.#writer = new StreamWriter(options);
   }
 
   pipe(sink: ByteSink): void {
-    this.#writer.end(this.#bytes);
+    this.#writer.end(this.#bytes, this.#memory);
     this.#writer.open(sink);
   }
 

@@ -75,6 +75,8 @@ const reuses = [
   ['letters', 20],
   ['letters', 40],
   ['streamed', 5],
+  // Sent as a stream, because it is large.
+  ['whole', 160],
 ] as const;
 
 /** Returns which of the requests gave their buffers back. */
@@ -96,10 +98,10 @@ async function comesBack(run: (path: string) => Promise<string>): Promise<boolea
 }
 
 const fetchText = async (url: string): Promise<string> => (await fetch(url)).text();
-const always = [true, true, true, true, true];
+const always = [true, true, true, true, true, true];
 /** Small bodies become part of the text of their headers. */
-const copied = [true, true, false, false, false];
-const never = [false, false, false, false, false];
+const copied = [true, true, false, false, false, false];
+const never = [false, false, false, false, false, false];
 
 describe('buffers come back', () => {
   test('from node:http', async () => {
@@ -120,7 +122,7 @@ describe('buffers come back', () => {
     });
     expect(await comesBack((path) => fetchText(url + path))).toEqual(copied);
     await fetchText(gateway.url + pathOf('c', 100));
-    const bodies = [20, 40, 5].map((rows) => bodyOf('b', rows).repeat(10));
+    const bodies = [20, 40, 5, 160].map((rows) => bodyOf('b', rows).repeat(10));
     expect(Buffer.concat(chunks).toString()).toBe(bodies.join(''));
   });
 
@@ -160,6 +162,7 @@ describe('buffers come back', () => {
       });
       const response = new ServerResponse(request);
       response.assignSocket(socket as Socket);
+      socket.on('drain', () => response.emit('drain'));
       gateway.gateway.middleware(request, response);
       await once(response, 'finish');
       const text = Buffer.concat(sent).toString();
@@ -193,7 +196,8 @@ describe('buffers come back', () => {
     expect(await comesBack(handle)).toEqual(never);
     await fetchText(gateway.url + pathOf('c', 40));
     const bodies = await Promise.all(kept.map((response) => response.text()));
-    expect(bodies).toEqual([...wholeBodies, ...Array.from({ length: 10 }, () => bodyOf('b', 5))]);
+    const streamed = [5, 160].flatMap((rows) => Array.from({ length: 10 }, () => bodyOf('b', rows)));
+    expect(bodies).toEqual([...wholeBodies, ...streamed]);
   });
 
   test('never while a cache holds the body', async () => {
