@@ -258,7 +258,7 @@ const modesSql = `
   comment on function resetting_modes is 'HTTP GET';
 `;
 
-/** The first trial with a generic plan is the 80th call. */
+/** The first trial with a generic plan is the 77th call. */
 const callsWithTrials = 88;
 
 test('volatile routines, routines with a mode of their own, that change their session or have a short timeout are not tried', async () => {

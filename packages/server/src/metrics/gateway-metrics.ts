@@ -135,7 +135,7 @@ function planMetrics(
     {
       type: 'counter',
       name: 'pgway_plan_outliers_total',
-      help: 'Calls that took so long with a generic plan that their statement has gone back to auto.',
+      help: 'Changes back to auto, because calls with a generic plan took longer.',
       read: () => single(plans().outliers),
     },
   ];

@@ -42,10 +42,12 @@ class Simulation {
   }
 
   #runSettled(plan: CallPlan, { auto, generic }: Cost): Run {
-    const spent = plan.isGeneric ? generic : auto;
+    // The end of the call may change the mode of later ones.
+    const { isGeneric } = plan;
+    const spent = isGeneric ? generic : auto;
     this.#spend(spent, spent - auto);
     plan.ended(spent);
-    return plan.isGeneric ? 'generic' : 'auto';
+    return isGeneric ? 'generic' : 'auto';
   }
 
   #try(trial: PlanTrial, { auto, generic, tried = generic }: Cost): Run {
@@ -112,7 +114,8 @@ test('calls of the same cost keep auto', () => {
   const simulation = new Simulation({ connections: 3 });
   simulation.calls(3_000, () => ({ auto: 0.1, generic: 0.1 }));
   expect([simulation.choice.isGeneric, simulation.count('generic')]).toEqual([false, 0]);
-  expect(simulation.counts.comparisons).toEqual({ auto: 1, generic: 0, undecided: 0, exceeded: 0 });
+  // After one second and two.
+  expect(simulation.counts.comparisons).toEqual({ auto: 2, generic: 0, undecided: 0, exceeded: 0 });
 });
 
 test('long calls are not tried', () => {
@@ -135,24 +138,30 @@ test('arguments that are cheap in trials only: each change back to auto is follo
   expect(simulation.count('generic')).toBe(changes.length);
 });
 
-test('a call that still runs is an outlier before its end', () => {
+test('a call that still runs brings auto back before its end, also for calls that wait for a connection', () => {
   const simulation = new Simulation();
-  simulation.calls(1_000, () => planningCosts);
+  simulation.calls(2_000, () => planningCosts);
   const { plan } = simulation.choice.next();
-  plan!.running(19);
-  expect(simulation.choice.isGeneric).toBe(true);
-  plan!.running(100);
-  expect([simulation.choice.isGeneric, simulation.counts.outliers]).toEqual([false, 1]);
-  // Its end changes nothing.
+  // Generic plans have saved more than 100 ms, of which 100 count.
+  plan!.running(199);
+  expect([simulation.choice.isGeneric, plan!.isGeneric]).toEqual([true, true]);
+  plan!.running(201);
+  expect([simulation.choice.isGeneric, plan!.isGeneric, simulation.counts.outliers]).toEqual([false, false, 1]);
+  // Its end changes nothing, but the next trials have to wait until its loss is 5 % of the time.
   plan!.ended(5_000);
   expect(simulation.counts.outliers).toBe(1);
+  const trialsBefore = simulation.count('tried');
+  while (simulation.now < 90_000) simulation.call(planningCosts);
+  expect(simulation.count('tried')).toBe(trialsBefore);
+  while (simulation.now < 110_000) simulation.call(planningCosts);
+  expect(simulation.choice.isGeneric).toBe(true);
 });
 
-test('after an outlier of the machine, which auto has too, a generic plan comes back soon', () => {
+test('after a delay by the machine, which auto has too, a generic plan comes back', () => {
   const simulation = new Simulation();
-  const noise = (index: number): Cost => (index % 3_000 === 2_999 ? { auto: 150, generic: 150 } : planningCosts);
+  const noise = (index: number): Cost => (index % 3_000 === 2_999 ? { auto: 400, generic: 400 } : planningCosts);
   simulation.calls(100_000, noise);
-  expect(simulation.counts.outliers).toBeGreaterThan(5);
+  expect(simulation.counts.outliers).toBeGreaterThan(0);
   expect(simulation.count('generic') / simulation.runs.length).toBeGreaterThan(0.5);
 });
 
@@ -165,37 +174,33 @@ test('short outliers change nothing while generic plans save more time', () => {
   expect(simulation.count('generic')).toBeGreaterThan(20_500);
 });
 
-test('arguments that are slow with a generic plan cost at most the time that others have saved', () => {
+test('arguments that are slow with a generic plan cost at most 200 ms and the last call', () => {
   const simulation = new Simulation();
   simulation.calls(10_000, () => planningCosts);
   const savedMs = -simulation.lostMs;
   expect(savedMs).toBeGreaterThan(1_000);
-  // 500 ms count. Between outliers are two calls: there are never ten of them in a row.
-  simulation.calls(10_000, (index) => (index % 3 === 0 ? { auto: 0.2, generic: 60 } : planningCosts));
-  expect([simulation.choice.isGeneric, simulation.counts.outliers]).toEqual([false, 1]);
-  expect(simulation.lostMs + savedMs).toBeLessThan(500 + 60 + 20 * 25);
-  expect(simulation.runs.slice(10_000).filter((run) => run === 'generic').length).toBeLessThan(3 * 10);
+  while (simulation.choice.isGeneric) simulation.call({ auto: 0.2, generic: 60 });
+  expect(simulation.counts.outliers).toBe(1);
+  expect(simulation.lostMs + savedMs).toBeLessThan(200 + 60);
 });
 
-test('a table that grows: the drift of the mean leads to new trials, which the new data decides', () => {
+test('a table that grows: a generic plan that becomes slower in small steps is given up', () => {
   const simulation = new Simulation();
   simulation.calls(1_000, () => ({ auto: 1, generic: 0.25 }));
   expect(simulation.choice.isGeneric).toBe(true);
-  // Below the limit of a slow call at every step.
   for (let factor = 1; factor < 16; factor *= 1.01) {
     simulation.calls(20, () => ({ auto: 1, generic: 0.25 * factor }));
   }
   simulation.calls(1_000, () => ({ auto: 1, generic: 4 }));
   expect(simulation.choice.isGeneric).toBe(false);
-  expect(simulation.counts.outliers).toBe(0);
 });
 
-test('calls in a row that are slow bring auto back, even if trials on other connections are fast', () => {
+test('calls that are a little slow bring auto back, even if trials on other connections are fast', () => {
   const simulation = new Simulation();
-  simulation.calls(1_000, () => planningCosts);
+  simulation.calls(2_000, () => planningCosts);
   const { plan } = simulation.choice.next();
-  const slow = Array.from({ length: 9 }, () => 12);
-  for (const milliseconds of [...slow, 0.05, ...slow]) plan!.ended(milliseconds);
+  // Each loses 11.8 ms of the 200.
+  for (let call = 0; call < 16; call++) plan!.ended(12);
   expect(simulation.choice.isGeneric).toBe(true);
   plan!.ended(12);
   expect([simulation.choice.isGeneric, simulation.counts.outliers]).toEqual([false, 1]);

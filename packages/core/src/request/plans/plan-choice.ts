@@ -1,57 +1,31 @@
 /** The choice between PostgreSQL's `plan_cache_mode` `auto` and `force_generic_plan` for one statement, by measurement. */
 import { plainRun, type Run, type SettledPlan } from '../run.ts';
-import { comparePlans, summarize, type Verdict } from './compare-plans.ts';
+import { comparePlans, type Verdict } from './compare-plans.ts';
 
-/** Calls between two questions whether it is time for trials; a power of two. The first trials follow as many calls. */
+/** Calls until the first trials, and between two questions whether it is time for others: a rare statement is not worth trials. */
 const callsPerCheck = 64;
-/** One of so many calls is a trial while trials run, so that the arguments of several clients are tried. */
+/** One of so many calls is a trial while trials run, on average: most calls keep their time, and the arguments of several clients are tried. */
 const callsPerTrial = 4;
-/** Trials with `auto` before the first one with a generic plan. */
+/** Trials with `auto` before the first one with a generic plan, whose limit depends on them. */
 const firstAutoTrials = 2;
-/** The maximum number of trials until a decision. The first one of each connection does not count: it may make the plan. */
+/** The maximum number of trials until a decision: the first one of each connection does not count, as it may make the plan. */
 const maxTrials = 240;
-/** Milliseconds. Calls that take longer are not tried: planning is a small part of their time. */
-const maxTriedMs = 50;
-/** Bounds of the `statement_timeout` of a trial with a generic plan, in milliseconds. */
+/** A trial with a generic plan is cancelled at this multiple of the slowest one with `auto`: it loses at most what a generic plan can save. */
+const limitFactor = 2;
+/** The shortest limit of a trial, in milliseconds: a busy machine delays a call of any plan so long. */
 const minLimitMs = 10;
-const maxLimitMs = 200;
-/** That timeout as a multiple of the slowest trial with `auto`. */
-const limitFactor = 4;
-/** A call with a generic plan that takes longer than this, in milliseconds, and than this multiple of the mean, is an outlier. */
-const minOutlierMs = 20;
-const outlierFactor = 10;
 /**
- * Milliseconds. A shorter outlier changes nothing while generic plans have saved more time than outliers have taken: a busy machine delays a
- * call of any plan so long several times a second.
+ * Milliseconds that a generic plan may lose, in a trial or in all calls since it was chosen, before `auto` comes back. What it saved before
+ * counts up to as much, so that new arguments or data cannot lose more than twice this.
  */
-const maxToleratedMs = 100;
-/** The maximum of saved milliseconds that count. It limits the time that is lost when the arguments change. */
-const maxSavedMs = 500;
-/** Outliers up to this multiple of their rate with `auto` come from the load of the machine, or from the arguments. */
-const noiseFactor = 3;
-/** One outlier among so many calls with `auto` is assumed before any was seen. */
-const callsPerNoise = 2_000;
-/** The mean of calls with a generic plan relative to that with `auto` that causes new trials before their time. */
-const driftFactor = 1.5;
-const minDriftMs = 1;
-/**
- * So many calls in a row, each of which takes this multiple of the mean with `auto`, bring it back. Trials would not: they have connections
- * of their own, whose generic plans may be younger than a change of the data.
- */
-const staleCalls = 10;
-const staleFactor = 5;
-/** The mean of calls with a generic plan relative to that of its trials from which on the plans of other connections are stale. */
-const staleMeanFactor = 3;
-/** Weight of the newest call in the moving averages, from 0 to 1. */
-const newestWeight = 0.1;
-/** Milliseconds without trials after an outlier or a trial that timed out; doubled each time. */
+const maxLossMs = 100;
+/** Calls in the mean of `auto`: enough for rare delays that no plan causes, and few enough to follow the data. */
+const averagedCalls = 1_000;
+/** Milliseconds until the next trials; doubled at each decision, up to the second number. */
 const firstPauseMs = 1_000;
-/** Milliseconds until trials that have had the same result are repeated; doubled each time. */
-const firstRepeatMs = 60_000;
 const maxPauseMs = 3_600_000;
-/** The pauses begin at the first one again when a generic plan has lasted for this multiple of the last pause, or so many milliseconds. */
-const recoveryFactor = 20;
-const maxRecoveryMs = 600_000;
+/** The pause is at least this multiple of the time that generic plans have lost and not saved since: 5 % of the time. */
+const pausePerLoss = 20;
 
 /** Returns milliseconds of a clock that never goes back. */
 export type Clock = () => number;
@@ -60,7 +34,7 @@ export type Clock = () => number;
 export interface PlanCounts {
   /** Comparisons by their result. `exceeded`: a trial was cancelled at its limit. */
   readonly comparisons: Record<Verdict | 'exceeded', number>;
-  /** Calls, alone or in a row, that took so long with a generic plan that the statement has gone back to `auto`. */
+  /** Changes back to `auto`, because calls with a generic plan took longer. */
   outliers: number;
 }
 
@@ -89,28 +63,22 @@ export type PlannedCall =
 export class PlanChoice {
   readonly #clock: Clock;
   readonly #counts: PlanCounts;
-  readonly #auto: PlannedCall = { plan: new ChosenPlan(this, false), trial: null };
-  readonly #generic: PlannedCall = { plan: new ChosenPlan(this, true), trial: null };
-  #isGeneric = false;
-  #calls = 0;
-  /** The moving average of settled calls; 0 before the first one. */
-  #averageMs = 0;
-  /** The average with `auto` before the generic plan was chosen. */
+  #settled = new SettledCalls(this, false);
+  /** The calls until the next question or trial. */
+  #callsLeft = callsPerCheck;
+  /** The mean of settled calls with `auto`, and the number of calls in it. */
   #autoMs = 0;
-  /** The calls in a row that were slow with a generic plan. */
-  #slowCalls = 0;
-  /** Milliseconds that a generic plan saves in a call, by the trials. */
-  #savedMsPerCall = 0;
-  /** Milliseconds that generic plans have saved, less those of outliers. */
+  #autoCalls = 0;
+  /** Milliseconds that generic plans have saved since they were chosen, less those that they lost; at most `maxLossMs`. */
+  #accountMs = 0;
+  /** The same without a limit, since the last decision. */
   #savedMs = 0;
-  readonly #seen = { auto: { calls: 0, outliers: 0 }, generic: { calls: 0, outliers: 0 } };
+  /** Milliseconds that generic plans have lost and not saved since. */
+  #debtMs = 0;
   #trials: Trials | null = null;
-  /** The times of the last decision, of the last change of the mode, and the earliest one of the next trials. */
-  #decidedAt = 0;
-  #changedAt = 0;
   #nextAt = 0;
   #pauseMs = 0;
-  #repeatMs = 0;
+  readonly #random = createRandom();
 
   constructor(clock: Clock, counts: PlanCounts) {
     this.#clock = clock;
@@ -119,85 +87,52 @@ export class PlanChoice {
 
   /** Whether calls run with a generic plan, besides trials. */
   get isGeneric(): boolean {
-    return this.#isGeneric;
+    return this.#settled.plan.isGeneric;
   }
 
   /** Returns how the next call is planned. */
   next(): PlannedCall {
-    this.#calls++;
-    const settled = this.#isGeneric ? this.#generic : this.#auto;
+    const settled = this.#settled;
+    if (--this.#callsLeft > 0) return settled;
     if (this.#trials === null) {
-      if (this.#calls % callsPerCheck === 0 && this.#mustTry()) this.#trials = new Trials();
+      if (this.#mustTry()) this.#trials = new Trials(this.#random);
+      this.#callsLeft = this.#trials === null ? callsPerCheck : callsPerTrial;
       return settled;
     }
-    if (this.#calls % callsPerTrial !== 0) return settled;
+    this.#callsLeft = 1 + Math.floor(this.#random() * (2 * callsPerTrial - 1));
     const trial = this.#trials.begin((trials) => this.#evaluate(trials));
     return trial === null ? settled : { plan: null, trial };
   }
 
-  /** A settled call has ended. */
-  ended(isGeneric: boolean, elapsedMs: number): void {
-    // The call may be older than the last decision.
-    if (isGeneric !== this.#isGeneric) return;
-    const seen = isGeneric ? this.#seen.generic : this.#seen.auto;
-    seen.calls++;
-    if (this.#isOutlier(elapsedMs)) {
-      if (isGeneric) return this.#handleOutlier(elapsedMs);
-      seen.outliers++;
-    }
-    if (isGeneric) this.#savedMs = Math.min(maxSavedMs, this.#savedMs + this.#savedMsPerCall);
-    this.#averageMs += (elapsedMs - this.#averageMs) * (this.#averageMs === 0 ? 1 : newestWeight);
-    if (!isGeneric) return;
-    this.#slowCalls = elapsedMs > Math.max(minDriftMs, this.#autoMs * staleFactor) ? this.#slowCalls + 1 : 0;
-    if (this.#slowCalls === staleCalls) return this.#abandonGeneric();
-    if (this.#averageMs > Math.max(minDriftMs, this.#autoMs * driftFactor)) this.#tryEarlier();
+  /** A settled call with `auto` has ended. */
+  autoEnded(elapsedMs: number): void {
+    this.#autoCalls = Math.min(averagedCalls, this.#autoCalls + 1);
+    this.#autoMs += (elapsedMs - this.#autoMs) / this.#autoCalls;
+  }
+
+  /** A settled call with a generic plan has ended. @param isOlder whether the call is older than the last change of the mode */
+  genericEnded(elapsedMs: number, isOlder: boolean): void {
+    const savedMs = this.#autoMs - elapsedMs;
+    if (isOlder) return this.#settleDebt(savedMs);
+    this.#savedMs += savedMs;
+    this.#accountMs = Math.min(maxLossMs, this.#accountMs + savedMs);
+    if (this.#accountMs < -maxLossMs) this.#abandonGeneric();
   }
 
   /** A settled call with a generic plan still runs, or has failed. */
-  running(elapsedMs: number): void {
-    if (this.#isGeneric && this.#isOutlier(elapsedMs) && !this.#isTolerated(elapsedMs)) this.#abandonGeneric();
+  genericRuns(elapsedMs: number): void {
+    if (this.#accountMs + this.#autoMs - elapsedMs < -maxLossMs) this.#abandonGeneric();
   }
 
+  /** Trials of longer calls might end at their limit though both plans take the same time. */
   #mustTry(): boolean {
-    const isShort = this.#averageMs > 0 && this.#averageMs <= maxTriedMs;
+    const isShort = this.#autoMs > 0 && this.#autoMs <= maxLossMs / limitFactor;
     return isShort && this.#clock() >= this.#nextAt;
   }
 
-  #isOutlier(elapsedMs: number): boolean {
-    const meanMs = Math.max(this.#averageMs, this.#autoMs);
-    return meanMs > 0 && elapsedMs > minOutlierMs && elapsedMs > outlierFactor * meanMs;
-  }
-
-  #isTolerated(elapsedMs: number): boolean {
-    return elapsedMs < maxToleratedMs && elapsedMs <= this.#savedMs;
-  }
-
-  /** A call with a generic plan was an outlier. One that is tolerated has no part in the mean: its time is taken from the saved time. */
-  #handleOutlier(elapsedMs: number): void {
-    if (!this.#isTolerated(elapsedMs) || ++this.#slowCalls === staleCalls) return this.#abandonGeneric();
-    this.#savedMs -= elapsedMs;
-  }
-
-  /** The arguments or the data differ from those that were tried. */
-  #tryEarlier(): void {
-    this.#nextAt = Math.min(this.#nextAt, this.#decidedAt + firstPauseMs);
-  }
-
   #abandonGeneric(): void {
-    const { auto, generic } = this.#seen;
     this.#counts.outliers++;
-    generic.outliers++;
-    const noiseRate = (auto.outliers + 1) / (auto.calls + callsPerNoise);
-    const isNoise = generic.outliers <= noiseFactor * noiseRate * generic.calls;
-    const lastedMs = this.#clock() - this.#changedAt;
-    const hasRecovered = lastedMs > Math.min(maxRecoveryMs, this.#pauseMs * recoveryFactor);
-    this.#pause(isNoise || hasRecovered ? firstPauseMs : this.#pauseMs * 2);
-  }
-
-  /** Returns to `auto`, without trials for a while. */
-  #pause(pauseMs: number): void {
-    this.#pauseMs = Math.min(maxPauseMs, Math.max(firstPauseMs, pauseMs));
-    this.#settle(false, this.#pauseMs);
+    this.#settle(false);
   }
 
   #evaluate(trials: Trials): void {
@@ -206,51 +141,79 @@ export class PlanChoice {
     const verdict = trials.verdict;
     if (verdict === null) return;
     this.#counts.comparisons[verdict]++;
-    if (verdict === 'exceeded') return this.#pause(this.#pauseMs * 2);
-    const isGeneric = verdict === 'generic';
-    if (isGeneric && this.#isGeneric && this.#isStale(trials)) return this.#abandonGeneric();
-    if (isGeneric) this.#savedMsPerCall = trials.savedMs;
-    const isSame = isGeneric === this.#isGeneric;
-    this.#repeatMs = isSame ? Math.min(maxPauseMs, Math.max(firstRepeatMs, this.#repeatMs * 2)) : firstRepeatMs;
-    this.#settle(isGeneric, this.#repeatMs);
+    if (verdict === 'exceeded') this.#savedMs -= trials.limitMs;
+    this.#settle(verdict === 'generic');
   }
 
-  /** The trials may have been fast on connections that planned after a change of the data, while others keep an older plan. */
-  #isStale(trials: Trials): boolean {
-    return this.#averageMs > Math.max(minDriftMs, trials.genericMs * staleMeanFactor);
-  }
-
-  #settle(isGeneric: boolean, untilNextMs: number): void {
-    const wasGeneric = this.#isGeneric;
-    this.#isGeneric = isGeneric;
-    this.#slowCalls = 0;
+  #settle(isGeneric: boolean): void {
+    this.#settleDebt(this.#savedMs);
+    const wasGeneric = this.isGeneric;
+    if (isGeneric !== wasGeneric) {
+      this.#settled.plan.retire();
+      this.#settled = new SettledCalls(this, isGeneric);
+      this.#accountMs = 0;
+      // Generic plans have saved what they lost before, until the data has changed: new trials may decide otherwise soon.
+      if (wasGeneric && this.#debtMs === 0) this.#pauseMs = 0;
+    }
+    this.#savedMs = 0;
     this.#trials = null;
-    this.#decidedAt = this.#clock();
-    this.#nextAt = this.#decidedAt + untilNextMs;
-    // The trials have compared the modes anew.
-    if (isGeneric) this.#autoMs = wasGeneric ? Math.max(this.#autoMs, this.#averageMs) : this.#averageMs;
-    if (isGeneric !== wasGeneric) this.#changedAt = this.#decidedAt;
+    this.#callsLeft = callsPerCheck;
+    const leastMs = Math.max(firstPauseMs, this.#debtMs * pausePerLoss);
+    this.#pauseMs = Math.min(maxPauseMs, Math.max(leastMs, this.#pauseMs * 2));
+    this.#nextAt = this.#clock() + this.#pauseMs;
+  }
+
+  #settleDebt(savedMs: number): void {
+    this.#debtMs = Math.max(0, this.#debtMs - savedMs);
+    this.#nextAt = Math.max(this.#nextAt, this.#clock() + this.#debtMs * pausePerLoss);
   }
 }
 
-/** The plan of settled calls. One object for all calls of a statement: none is made for a call. */
+/** Returns a generator of numbers from 0 up to 1. With regular trials, calls that alternate might give each mode calls of one kind. */
+function createRandom(): () => number {
+  let state = 1;
+  return () => (state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7f_ff_ff_ff) / 2 ** 31;
+}
+
+/** The settled calls from one change of the mode to the next one. One object for all of them: none is made for a call. */
+class SettledCalls {
+  readonly plan: ChosenPlan;
+  readonly trial = null;
+
+  constructor(choice: PlanChoice, isGeneric: boolean) {
+    this.plan = new ChosenPlan(choice, isGeneric);
+  }
+}
+
 class ChosenPlan implements SettledPlan {
-  readonly isGeneric: boolean;
   readonly run: Run;
   readonly #choice: PlanChoice;
+  readonly #isGeneric: boolean;
+  #isRetired = false;
 
   constructor(choice: PlanChoice, isGeneric: boolean) {
     this.#choice = choice;
-    this.isGeneric = isGeneric;
+    this.#isGeneric = isGeneric;
     this.run = { ...plainRun, plan: this };
   }
 
+  /** Calls that wait for a connection follow a return to `auto`. */
+  get isGeneric(): boolean {
+    return this.#isGeneric && !this.#isRetired;
+  }
+
+  /** The mode has changed. */
+  retire(): void {
+    this.#isRetired = true;
+  }
+
   ended(elapsedMs: number): void {
-    this.#choice.ended(this.isGeneric, elapsedMs);
+    if (this.#isGeneric) this.#choice.genericEnded(elapsedMs, this.#isRetired);
+    else this.#choice.autoEnded(elapsedMs);
   }
 
   running(elapsedMs: number): void {
-    if (this.isGeneric) this.#choice.running(elapsedMs);
+    if (this.isGeneric) this.#choice.genericRuns(elapsedMs);
   }
 }
 
@@ -265,13 +228,20 @@ class Samples {
   }
 }
 
-/** Trials of both modes in turn, one at a time, until one mode is known to be faster. */
+/** Trials of both modes, one at a time, until one mode is known to be faster. */
 class Trials {
   readonly #auto = new Samples();
   readonly #generic = new Samples();
+  readonly #random: () => number;
   #begun = 0;
+  /** Whether a pair begins with a generic plan. */
+  #isGenericFirst = false;
   #isRunning = false;
   #hasExceeded = false;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
 
   /**
    * Returns the next trial; null while one runs.
@@ -280,7 +250,7 @@ class Trials {
   begin(ended: (trials: Trials) => void): PlanTrial | null {
     if (this.#isRunning) return null;
     this.#isRunning = true;
-    const isGeneric = this.#begun >= firstAutoTrials && this.#begun % 2 === 1;
+    const isGeneric = this.#selectMode();
     this.#begun++;
     const end = (record: () => void): void => {
       this.#isRunning = false;
@@ -289,11 +259,18 @@ class Trials {
     };
     return {
       isGeneric,
-      limitMs: isGeneric ? this.#limitMs : null,
-      completed: (elapsedMs, backend) => end(() => this.#add(isGeneric, elapsedMs, backend)),
+      limitMs: isGeneric ? this.limitMs : null,
+      completed: (elapsedMs, backend) => end(() => (isGeneric ? this.#generic : this.#auto).add(elapsedMs, backend)),
       exceeded: () => end(() => void (this.#hasExceeded = true)),
       failed: () => end(() => undefined),
     };
+  }
+
+  /** Pairs of both modes, in random order. */
+  #selectMode(): boolean {
+    if (this.#begun < firstAutoTrials) return false;
+    if (this.#begun % 2 === 0) this.#isGenericFirst = this.#random() < 0.5;
+    return (this.#begun % 2 === 0) === this.#isGenericFirst;
   }
 
   /** Null: further trials are needed. */
@@ -302,22 +279,8 @@ class Trials {
     return comparePlans(this.#auto.times, this.#generic.times) ?? (this.#begun >= maxTrials ? 'undecided' : null);
   }
 
-  /** The mean with a generic plan, without the slowest ones. */
-  get genericMs(): number {
-    return summarize(this.#generic.times).mean;
-  }
-
-  /** The milliseconds that a generic plan saves in a call, by the means. */
-  get savedMs(): number {
-    return summarize(this.#auto.times).mean - this.genericMs;
-  }
-
-  get #limitMs(): number {
+  get limitMs(): number {
     const slowest = Math.max(0, ...this.#auto.times);
-    return Math.ceil(Math.min(maxLimitMs, Math.max(minLimitMs, slowest * limitFactor)));
-  }
-
-  #add(isGeneric: boolean, elapsedMs: number, backend: string): void {
-    (isGeneric ? this.#generic : this.#auto).add(elapsedMs, backend);
+    return Math.ceil(Math.min(maxLossMs, Math.max(minLimitMs, slowest * limitFactor)));
   }
 }

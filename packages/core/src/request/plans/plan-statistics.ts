@@ -15,7 +15,7 @@ export interface PlanStatistics {
   readonly endpoints: readonly EndpointPlans[];
   /** Comparisons by their result, since the start. `exceeded`: a trial was cancelled at its limit. */
   readonly comparisons: Readonly<PlanCounts['comparisons']>;
-  /** Calls that took so long with a generic plan that their statement has gone back to `auto`, since the start. */
+  /** Changes back to `auto`, because calls with a generic plan took longer, since the start. */
   readonly outliers: number;
 }
 

@@ -8,6 +8,7 @@ import type { Measurement } from '../run.ts';
 import type { PlanTrial } from './plan-choice.ts';
 
 const queryCanceled = '57014';
+const readOnlySqlTransaction = '25006';
 
 /** The response of a trial is held back up to this limit, so that the call can run again. */
 const holdLimit: SizeLimit = Object.freeze({ rows: Number.POSITIVE_INFINITY, bytes: 256 * 1024 });
@@ -32,6 +33,7 @@ export interface TrialInput {
 
 /**
  * Runs a call as a trial, and again with `auto` when the trial has failed: the client gets the result that it would get without trials.
+ * The transaction of a trial is read-only: a routine that writes although it is declared as `stable` fails before its write, and runs once.
  * @param run runs the call
  */
 export async function runTrial<Result>(
@@ -42,7 +44,7 @@ export async function runTrial<Result>(
   const trialCall = new TrialCall(trial);
   const startedAt = performance.now();
   try {
-    const result = await run({ trial: trialCall, holdLimit });
+    const result = await run({ call: { ...call, isReadOnly: true }, trial: trialCall, holdLimit });
     trialCall.done();
     return result;
   } catch (error) {
@@ -92,7 +94,8 @@ export class TrialCall implements Measurement {
    * @returns whether the call has to run again: after any error that may come from the trial
    */
   failed(error: unknown): boolean {
-    const isCancelled = error instanceof DatabaseError && error.diagnostics.code === queryCanceled;
+    const code = error instanceof DatabaseError ? error.diagnostics.code : null;
+    const isCancelled = code === queryCanceled || code === readOnlySqlTransaction;
     // The plan may have crashed its server process.
     const isAbandoned = error instanceof TrialTooLarge || error instanceof ConnectionLost;
     if (isCancelled || isAbandoned) this.#trial.exceeded();
