@@ -42,7 +42,7 @@ const plan: readonly Part[] = [
   { name: 'mcp', ...shortSuite, seconds: 30 },
   { name: 'telemetry', ...shortSuite, seconds: 60 },
   { name: 'workers', args: ['--rounds=3', '--seconds=2'], quick: ['--quick', '--rounds=1'], seconds: 60 },
-  { name: 'growth', args: ['--rounds=2', '--seconds=2'], quick: ['--quick'], seconds: 100 },
+  { name: 'growth', args: ['--rounds=2', '--seconds=2'], quick: ['--quick'], seconds: 240 },
   {
     name: 'uploads',
     args: ['--quick', '--rounds=1'],

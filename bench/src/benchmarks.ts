@@ -2,6 +2,7 @@ import { allBenchUsage, benchAll } from './bench-all.ts';
 import { type BenchContext, benchSuite } from './bench-suite.ts';
 import { benchChanges } from './changes/bench-changes.ts';
 import { changesBenchUsage, readChangesBenchOptions } from './changes/options.ts';
+import { benchDimensions } from './growth/bench-dimensions.ts';
 import { benchGrowth } from './growth/bench-growth.ts';
 import { growthBenchUsage, readGrowthBenchOptions } from './growth/options.ts';
 import { benchLatency } from './latency/bench-latency.ts';
@@ -68,8 +69,11 @@ export const benchmarks: ReadonlyMap<string, Benchmark> = new Map<string, Benchm
     'growth',
     {
       usage: growthBenchUsage,
-      summary: 'start, requests and refresh of 10 to 10,000 endpoints',
-      run: async (args, context) => [await benchGrowth(readGrowthBenchOptions(args), context)],
+      summary: 'costs by the numbers of endpoints, connections, streams and tenants, and by the size of responses',
+      run: async (args, context) => {
+        const options = readGrowthBenchOptions(args);
+        return [await benchGrowth(options, context), await benchDimensions(options, context)];
+      },
     },
   ],
   [

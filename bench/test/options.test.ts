@@ -52,6 +52,7 @@ describe('options', () => {
 
   test('--quick changes the defaults, not the values that are given', () => {
     expect(readGrowthBenchOptions(['--quick', '--seconds', '7'])).toEqual({
+      isQuick: true,
       seconds: 7,
       rounds: 1,
       sizes: [10, 1000],

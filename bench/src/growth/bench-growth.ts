@@ -1,26 +1,20 @@
 /** Compares gateways with 10, 1,000 and 10,000 endpoints. */
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-
-import pg from 'pg';
-
 import type { BenchContext } from '../bench-suite.ts';
-import { type BenchDatabase, openDatabase } from '../database.ts';
+import { type BenchDatabase, openDatabase, runSql } from '../database.ts';
 import { chooseLoadTool, type LoadTool } from '../load/load.ts';
 import type { BarChart } from '../report/bar-chart.ts';
 import type { Section } from '../report/section.ts';
 import { median } from '../report/summary.ts';
 import { formatMebibytes, formatNumber, formatRatio, formatTable } from '../report/table.ts';
 import { type BenchRequest, getRequest } from '../works/work.ts';
-import type { GrowthRequest, GrowthResponses } from './gateway.ts';
+import type { GrowthResponses } from './gateway.ts';
+import { ask, closeInstance, type Instance, startInstance } from './instance.ts';
+import { logLogSlope } from './slope.ts';
 import type { GrowthBenchOptions } from './options.ts';
 
-/** A gateway in a process of its own. */
-interface Instance {
+/** A gateway with so many endpoints. */
+interface EndpointInstance extends Instance {
   readonly endpoints: number;
-  readonly child: ChildProcess;
-  readonly start: GrowthResponses['start'];
 }
 
 interface Result {
@@ -40,7 +34,6 @@ interface Bench {
   readonly signal: AbortSignal;
 }
 
-const entry = fileURLToPath(new URL('gateway.js', import.meta.url));
 /** The same number for all sizes: each prepared statement costs memory and time of the session. */
 const calledEndpoints = 10;
 const connections = 50;
@@ -74,7 +67,7 @@ function requestsOf(endpoints: number): readonly BenchRequest[] {
 export async function benchGrowth(options: GrowthBenchOptions, { signal, log }: BenchContext): Promise<Section> {
   const bench = { tool: chooseLoadTool(), options, signal };
   const databases: BenchDatabase[] = [];
-  const instances: Instance[] = [];
+  const instances: EndpointInstance[] = [];
   try {
     for (const endpoints of options.sizes) {
       log(`growth: ${endpoints} endpoints …`);
@@ -82,71 +75,29 @@ export async function benchGrowth(options: GrowthBenchOptions, { signal, log }: 
       const database = await openDatabase(server, 1000);
       databases.push(database);
       await runSql(database.connectionString, growthSql(endpoints));
-      instances.push(await startInstance(database.connectionString, endpoints));
+      instances.push({
+        endpoints,
+        ...(await startInstance({ connectionString: database.connectionString, includeSchemas: [schema] })),
+      });
     }
     const results = await measure(instances, bench, log);
     const postgres = databases[0]!.version;
     return {
-      title: 'Growth',
+      title: 'Growth: endpoints',
       text: writeReport(results, postgres, bench),
       charts: [drawResults(results)],
       data: { options, postgres, loadTool: bench.tool.name, results },
       faults: [],
     };
   } finally {
-    for (const { child } of instances) await closeChild(child);
+    for (const instance of instances) await closeInstance(instance);
     // The first one stops the server of all.
     for (const database of databases.toReversed()) await database.close();
   }
 }
 
-async function runSql(connectionString: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
-}
-
-async function startInstance(connectionString: string, endpoints: number): Promise<Instance> {
-  const child = fork(entry, { env: { ...process.env, NODE_ENV: 'production' } });
-  try {
-    const start = await ask(child, { kind: 'start', connectionString, schema });
-    return { endpoints, child, start };
-  } catch (error) {
-    await closeChild(child);
-    throw error;
-  }
-}
-
-async function closeChild(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  if (child.connected) child.disconnect();
-  await exited;
-}
-
-/** Sends a request to the process, which handles one at a time. */
-function ask<K extends GrowthRequest['kind']>(
-  child: ChildProcess,
-  request: GrowthRequest & { readonly kind: K },
-): Promise<GrowthResponses[K]> {
-  return new Promise((resolve, reject) => {
-    const onExit = (): void => reject(new Error('the process of the gateway has ended'));
-    child.once('exit', onExit);
-    child.once('message', (message: { result?: GrowthResponses[K]; error?: string }) => {
-      child.off('exit', onExit);
-      if (message.result === undefined) reject(new Error(message.error));
-      else resolve(message.result);
-    });
-    child.send(request);
-  });
-}
-
 async function measure(
-  instances: readonly Instance[],
+  instances: readonly EndpointInstance[],
   bench: Bench,
   log: (line: string) => void,
 ): Promise<readonly Result[]> {
@@ -155,7 +106,7 @@ async function measure(
   for (let round = 0; round < bench.options.rounds; round++) {
     log(`growth: round ${round + 1} …`);
     const order = round % 2 === 0 ? instances : instances.toReversed();
-    const measured = new Map<Instance, Round>();
+    const measured = new Map<EndpointInstance, Round>();
     for (const instance of order) measured.set(instance, await measureRound(instance, bench));
     rounds.push(instances.map((instance) => measured.get(instance)!));
   }
@@ -180,7 +131,7 @@ interface Round {
   readonly refreshMs: number;
 }
 
-async function measureRound(instance: Instance, bench: Bench): Promise<Round> {
+async function measureRound(instance: EndpointInstance, bench: Bench): Promise<Round> {
   const { child } = instance;
   const { seconds } = bench.options;
   const before = await ask(child, { kind: 'usage' });
@@ -209,7 +160,7 @@ async function measureRound(instance: Instance, bench: Bench): Promise<Round> {
 
 /** Returns the number of requests. */
 async function load(
-  { endpoints, start }: Instance,
+  { endpoints, start }: EndpointInstance,
   { tool, signal }: Pick<Bench, 'tool' | 'signal'>,
   seconds: number,
 ): Promise<number> {
@@ -248,27 +199,39 @@ function writeReport(results: readonly Result[], postgres: string, { tool, optio
         formatNumber(median(refreshMs)),
       ]),
     ),
+    formatTable(
+      ['slope of', 'log–log'],
+      measures.map(([title, value]) => [title, slope(results, value)]),
+    ),
   ].join('\n\n');
 }
 
+type Measure = (result: Result) => number;
+
+/** What should not grow with the number of endpoints, or at most as that number. */
+const measures: readonly (readonly [title: string, value: Measure])[] = [
+  ['CPU per request, µs', ({ cpu }) => median(cpu)],
+  ['CPU of the start, s', ({ start }) => start.cpu / 1e6],
+  ['memory after the start, MiB', ({ start }) => start.rss / 2 ** 20],
+  ['longest pause during a refresh, ms', ({ refreshing }) => Math.max(...refreshing)],
+];
+
+function slope(results: readonly Result[], value: Measure): string {
+  return logLogSlope(results.map((result) => [result.endpoints, value(result)])).toFixed(2);
+}
+
 function drawResults(results: readonly Result[]): BarChart {
-  const group = (title: string, value: (result: Result) => number): BarChart['groups'][number] => ({
-    title,
-    bars: results.map((result) => ({
-      label: `${result.endpoints.toLocaleString('en-US')} endpoints`,
-      value: value(result),
-      isOwn: true,
-    })),
-  });
   return {
-    name: 'growth',
+    name: 'growth-endpoints',
     title: 'Numbers of endpoints',
     unit: 'less is better',
-    groups: [
-      group('CPU per request, µs', ({ cpu }) => median(cpu)),
-      group('CPU of the start, s', ({ start }) => start.cpu / 1e6),
-      group('memory after the start, MiB', ({ start }) => start.rss / 2 ** 20),
-      group('longest pause during a refresh, ms', ({ refreshing }) => Math.max(...refreshing)),
-    ],
+    groups: measures.map(([title, value]) => ({
+      title: `${title}; slope ${slope(results, value)}`,
+      bars: results.map((result) => ({
+        label: `${result.endpoints.toLocaleString('en-US')} endpoints`,
+        value: value(result),
+        isOwn: true,
+      })),
+    })),
   };
 }

@@ -1,13 +1,15 @@
 /** The entry point of a process with a gateway. It measures its start, its CPU, and its event loop during a refresh. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-import { createGateway, type Gateway } from '@pgway/core';
+import { createGateway, type Gateway, type GatewayOptions } from '@pgway/core';
 
 import { listenOnFreePort } from '../contenders/listen.ts';
 
 export type GrowthRequest =
-  | { readonly kind: 'start'; readonly connectionString: string; readonly schema: string }
+  | { readonly kind: 'start'; readonly options: GatewayOptions }
   | { readonly kind: 'usage' }
+  /** Measures the memory after a garbage collection. */
+  | { readonly kind: 'memory' }
   /** Measures the longest turn of the event loop, during refreshes if there are any. */
   | { readonly kind: 'pause'; readonly refreshes: number; readonly milliseconds: number };
 
@@ -15,10 +17,13 @@ export type GrowthRequest =
 export interface GrowthResponses {
   readonly start: { readonly port: number; readonly seconds: number; readonly cpu: number; readonly rss: number };
   readonly usage: { readonly cpu: number };
+  readonly memory: { readonly rss: number; readonly heap: number; readonly peak: number };
   readonly pause: { readonly longestMs: number; readonly refreshMs: number };
 }
 
 const resolutionMs = 1;
+/** Milliseconds: idle connections stay open. */
+const keepAliveTimeout = 3_600_000;
 let gateway: Gateway | null = null;
 
 function cpu(): number {
@@ -26,12 +31,18 @@ function cpu(): number {
   return user + system;
 }
 
-async function start(connectionString: string, schema: string): Promise<GrowthResponses['start']> {
+async function start(options: GatewayOptions): Promise<GrowthResponses['start']> {
   const [began, before] = [performance.now(), cpu()];
-  gateway = await createGateway({ connectionString, poolSize: 10, includeSchemas: [schema] });
+  gateway = await createGateway({ poolSize: 10, ...options });
   const [seconds, used] = [(performance.now() - began) / 1000, cpu() - before];
-  const { port } = await listenOnFreePort(gateway.middleware, () => Promise.resolve());
+  const { port } = await listenOnFreePort(gateway.middleware, () => Promise.resolve(), { keepAliveTimeout });
   return { port, seconds, cpu: used, rss: process.memoryUsage.rss() };
+}
+
+function measureMemory(): GrowthResponses['memory'] {
+  globalThis.gc?.();
+  const { rss, heapUsed } = process.memoryUsage();
+  return { rss, heap: heapUsed, peak: process.resourceUsage().maxRSS * 1024 };
 }
 
 async function measurePause(refreshes: number, milliseconds: number): Promise<GrowthResponses['pause']> {
@@ -49,9 +60,11 @@ async function measurePause(refreshes: number, milliseconds: number): Promise<Gr
 function handle(request: GrowthRequest): Promise<object> {
   switch (request.kind) {
     case 'start':
-      return start(request.connectionString, request.schema);
+      return start(request.options);
     case 'usage':
       return Promise.resolve({ cpu: cpu() });
+    case 'memory':
+      return Promise.resolve(measureMemory());
     case 'pause':
       return measurePause(request.refreshes, request.milliseconds);
   }
