@@ -1,5 +1,6 @@
 import type { Routine } from '../catalog/routine.ts';
 import type { Steps } from '../catalog/steps.ts';
+import { tableKey } from '../catalog/table-name.ts';
 import { cached } from './annotations/cache.ts';
 import { isEnabled } from './annotations/enabled.ts';
 import { endpointPath } from './annotations/http.ts';
@@ -96,14 +97,21 @@ export function* buildEndpoints(
   const convertColumns = createColumnConverter(convert, convertType);
   const names: NameConverter = { convertName: convert, convertType, convertColumns };
   let index: RoutineIndex | null = null;
-  const known = (): RoutineIndex => (index ??= indexRoutines(routines));
+  let ownTables: ReadonlySet<string> | null = null;
   const buildOne = (routine: Routine): BuiltEndpoint => {
     const builder = new EndpointBuilder(routine, options, explain ? new CommentTrace() : null);
     let readsOthers = false;
-    const endpoint = buildEndpoint(builder, names, () => {
-      readsOthers = true;
-      return known();
-    });
+    const others: OtherRoutines = {
+      index: () => {
+        readsOthers = true;
+        return (index ??= indexRoutines(routines));
+      },
+      ownTables: () => {
+        readsOthers = true;
+        return (ownTables ??= listOwnTables(routines));
+      },
+    };
+    const endpoint = buildEndpoint(builder, names, others);
     if (explain) traced.push({ builder, endpoint });
     const result = {
       endpoint: endpoint === null || builder.hasErrors ? null : deepFreeze(endpoint),
@@ -128,8 +136,21 @@ export function* buildEndpoints(
   return Object.freeze({ ...result, traced: Object.freeze(traced), conflicts: Object.freeze(conflicts) });
 }
 
+/** What the endpoint of one routine depends on of the others. */
+interface OtherRoutines {
+  readonly index: () => RoutineIndex;
+  /** The tables that have endpoints without a dialect, by what `tableKey` returns. */
+  readonly ownTables: () => ReadonlySet<string>;
+}
+
+function listOwnTables(routines: readonly Routine[]): ReadonlySet<string> {
+  return new Set(
+    routines.filter(({ table, dialect }) => table?.operation === 'select' && dialect === undefined).map(tableKey),
+  );
+}
+
 /** Returns null for a routine that is not published. An endpoint with errors in its builder must not be published. */
-function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: () => RoutineIndex): Endpoint | null {
+function buildEndpoint(builder: EndpointBuilder, names: NameConverter, others: OtherRoutines): Endpoint | null {
   const { routine } = builder;
   const commentsMode = routine.commentsMode ?? builder.options.commentsMode;
   if (commentsMode === 'ignore') describeComment(builder, routine.comment ?? '');
@@ -141,7 +162,7 @@ function buildEndpoint(builder: EndpointBuilder, names: NameConverter, known: ()
   if (!builder.hasHttpAnnotation) builder.diagnostics.push(...builder.hints);
   if (!isPublished || builder.get(isEnabled) === false) return null;
   return checkSource(builder) && checkTypes(builder)
-    ? withoutInternal(builder, reportRepetition(builder, assembleEndpoint(builder, names, known)))
+    ? withoutInternal(builder, reportRepetition(builder, assembleEndpoint(builder, names, others)))
     : null;
 }
 
@@ -205,9 +226,9 @@ function checkResultType(builder: EndpointBuilder): boolean {
   return false;
 }
 
-function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, known: () => RoutineIndex): Endpoint {
-  const composed = assembleComposed(builder, names, known);
-  const changes = resolveChanges(builder, composed.path, names);
+function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, others: OtherRoutines): Endpoint {
+  const composed = assembleComposed(builder, names, others);
+  const changes = resolveChanges(builder, composed.path, { ...names, ownTables: others.ownTables });
   if (changes !== null) Object.assign(composed, { changes: builder.record('changes', changes) });
   const endpoint = addMembers(builder, composed);
   reportOutsideDialect(builder);
@@ -221,7 +242,7 @@ function assembleEndpoint(builder: EndpointBuilder, names: NameConverter, known:
 function assembleComposed(
   builder: EndpointBuilder,
   plain: NameConverter,
-  known: () => RoutineIndex,
+  others: OtherRoutines,
 ): Pick<Endpoint, ComposedMember> {
   const { routine, options } = builder;
   const hasNumberTexts = (builder.get(largeNumbers) ?? options.largeNumbers) === 'string';
@@ -265,7 +286,7 @@ function assembleComposed(
     tags: builder.tags,
     upload,
     cache: builder.record('cache', resolveCachePolicy(builder, parameters, result)),
-    invalidates: share(resolveInvalidations(builder, known)),
+    invalidates: share(resolveInvalidations(builder, others.index)),
     raw,
     requestHeaders: builder.record(
       'requestHeaders',

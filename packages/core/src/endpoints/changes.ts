@@ -1,6 +1,6 @@
 import type { ChangeSource } from '../catalog/table.ts';
 import { displayIdentifier } from '../catalog/quote.ts';
-import { parseTableName } from '../catalog/table-name.ts';
+import { parseTableName, tableKey } from '../catalog/table-name.ts';
 import { connectionName } from './annotations/connection.ts';
 import {
   changedOperations,
@@ -34,10 +34,10 @@ const enabling: readonly SettingKey[] = [
 export function resolveChanges(
   builder: EndpointBuilder,
   path: string,
-  { convertName }: Pick<NameConverter, 'convertName'>,
+  { convertName, ownTables }: Pick<NameConverter, 'convertName'> & { readonly ownTables: () => ReadonlySet<string> },
 ): Resolved<EndpointChanges> | null {
   const { table } = builder.routine;
-  const setting = enabling.find((each) => builder.isSet(each));
+  const setting = findSetting(builder, ownTables);
   if (table?.operation !== 'select' || setting === undefined) return null;
   const operations = builder.get(changedOperations) ?? changeOperations;
   if (operations.length === 0) return null;
@@ -59,6 +59,14 @@ export function resolveChanges(
   });
 }
 
+/** Returns undefined for a table in a dialect whose stream is that of its endpoints without a dialect. */
+function findSetting(builder: EndpointBuilder, ownTables: () => ReadonlySet<string>): SettingKey | undefined {
+  const { routine } = builder;
+  const setting = enabling.find((each) => builder.isSet(each));
+  if (setting === undefined || routine.dialect === undefined) return setting;
+  return ownTables().has(tableKey(routine)) ? undefined : setting;
+}
+
 function report(builder: EndpointBuilder, setting: SettingKey, message: string): null {
   builder.reportAt(setting, 'changes', `changes: ${message}`);
   return null;
@@ -72,6 +80,9 @@ function warnOfInherited(builder: EndpointBuilder, source: ChangeSource, setting
 
 /** Returns why the endpoint cannot have a stream whatever its table is, or null. */
 function findRefusal(builder: EndpointBuilder): string | null {
+  const { dialect } = builder.routine;
+  if (dialect !== undefined)
+    return `the dialect "${dialect}" has no streams of changes; set crud.dialect of the server to "both", or add crudSource() to the sources of the gateway. Supabase's Realtime needs no line`;
   if (builder.get(connectionName) !== null)
     return 'changes are read from the main database, and connection_name selects another one; remove one of the lines';
   if (builder.get(raw) === true) return 'records are JSON objects, which raw is not; remove one of the lines';
