@@ -19,19 +19,27 @@ const builders: Readonly<Record<PostgrestOperation, (request: TargetRequest) => 
   deleteReturning: buildDelete,
 };
 
-/** Builds the query of a request in the dialect of PostgREST. */
-export async function buildPostgrestQuery(input: QueryInput): Promise<Query> {
+/** Builds the query of a request in the dialect of PostgREST; at once, unless it needs the catalog. */
+export function buildPostgrestQuery(input: QueryInput): Query | Promise<Query> {
   try {
-    return await buildAny(input);
+    const query = buildAny(input);
+    return query instanceof Promise ? query.catch(throwProblem) : query;
   } catch (error) {
-    throw toReadProblem(error);
+    return throwProblem(error);
   }
 }
 
-async function buildAny(input: QueryInput): Promise<Query> {
+function throwProblem(error: unknown): never {
+  throw toReadProblem(error);
+}
+
+function buildAny(input: QueryInput): Query | Promise<Query> {
   if (isRoot(input.endpoint)) return buildRoot(input);
   if (functionOf(input.endpoint) !== undefined) return buildRpc(input);
   const { operation } = requireTable(input.endpoint);
   const request = readTargetRequest(input);
-  return explainedQuery(request, await builders[operation as PostgrestOperation](request));
+  const query = builders[operation as PostgrestOperation](request);
+  return query instanceof Promise
+    ? query.then((built) => explainedQuery(request, built))
+    : explainedQuery(request, query);
 }

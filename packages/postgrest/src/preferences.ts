@@ -112,11 +112,6 @@ function isTimeZone(value: string): boolean {
   }
 }
 
-/** Returns the settings of the transaction that the preferences ask for. */
-export function preferredSettings({ timezone }: Preferences): readonly (readonly [name: string, value: string])[] {
-  return timezone === null ? [] : [['TimeZone', timezone]];
-}
-
 /** Returns the header `Preference-Applied` of those preferences that had an effect; empty for none. */
 export function preferenceApplied(
   preferences: Preferences,

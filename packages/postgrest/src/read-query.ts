@@ -1,4 +1,4 @@
-import type { GatewayResponse, HeaderList, Query } from '@pgway/core';
+import type { GatewayResponse, HeaderList, JoinedBody, Query, RowResponse } from '@pgway/core';
 import { type Read, type ReadQuery, sql, type SqlText, text } from '@pgway/core/internal';
 import { parseRequestQuery } from './request-query.ts';
 import { contentLocation } from './content-location.ts';
@@ -14,14 +14,7 @@ import type { TargetRequest } from './target.ts';
 import { beginTransaction, rollsBack } from './transaction.ts';
 import { wholeBody } from './whole-body.ts';
 import { representation } from './write-response.ts';
-import {
-  guardProblem,
-  guardSql,
-  maxResponseSize,
-  notSingular,
-  responseAboveLimit,
-  type ResultGuard,
-} from './write-result.ts';
+import { guardProblem, guardSql, notSingular, type ResultGuard } from './write-result.ts';
 
 /** GET and HEAD: reads the rows that meet the filters. */
 export function buildRead(request: TargetRequest): Query {
@@ -72,23 +65,21 @@ function rowsQuery(
   toError: ReadParts['toError'],
 ): Query {
   const { media, target } = request;
-  return {
-    ...statement,
-    ...beginTransaction(request),
-    rowResponse: {
-      rollsBack: rollsBack(request),
-      joins: { ...joinsOf(media, names), maxBytes: maxResponseSize, tooLarge: responseAboveLimit },
-      respond: ([all = null], [plan = null], _rows, joined) => {
-        const { bytes, memory, rows } = joined!;
-        const page = { rows, offset };
-        const counted = selectTotal(page, all === null ? null : Number(all), plan, target.options.maxRows);
-        const result = { body: bytes, ...page, ...counted };
-        const response = respond(request, result, isCall ? [] : contentLocation(request, location), isCall);
-        return response.kind === 'whole' ? { ...response, memory } : response;
-      },
-      toError: (error) => guardProblem(error, []) ?? raisedProblem(error) ?? toError(error),
+  const rowResponse: RowResponse = {
+    rollsBack: rollsBack(request),
+    joins: joinsOf(media, names),
+    respond: ([all = null], [plan = null], _rows, joined) => {
+      const { bytes: body, memory, rows } = joined!;
+      const counted = all === null ? null : Number(all);
+      const { total, isExact } = selectTotal({ rows, offset }, counted, plan, target.options.maxRows);
+      const result = { body, memory, rows, offset, total, isExact };
+      return respond(request, result, isCall ? [] : contentLocation(request, location), isCall);
     },
+    toError: (error) => guardProblem(error, []) ?? raisedProblem(error) ?? toError(error),
   };
+  const { settings, earlier } = beginTransaction(request);
+  const query: Query = { ...statement, settings: settings!, rowResponse };
+  return earlier === undefined ? query : { ...query, earlier };
 }
 
 /** The row of the result has the whole body, and the numbers of rows. */
@@ -170,6 +161,8 @@ export function withRange(query: ReadQuery, range: string | undefined): ReadQuer
 /** A page of rows. */
 export interface ReadResult {
   readonly body: string | Uint8Array;
+  /** As in `WholeResponse`. */
+  readonly memory?: JoinedBody['memory'];
   readonly rows: number;
   /** Null: not counted. */
   readonly total: number | null;
@@ -185,7 +178,8 @@ function respond(request: TargetRequest, result: ReadResult, location: HeaderLis
     ...contentRange(result),
     ...preferenceApplied(request.preferences, isCall ? callPreferences : readPreferences),
   ];
-  return representation(request, rangeStatus(result), result.body, headers);
+  const { body, memory = null } = result;
+  return { ...representation(request, rangeStatus(result), body, headers), memory };
 }
 
 /**

@@ -99,22 +99,19 @@ interface ResultForm extends Pick<AvailableMedia, 'hasRows' | 'own'> {
 export function toTargetRequest(
   target: Target,
   { request, body, context }: Pick<QueryInput, 'request' | 'body' | 'context'>,
-  { rowType, ...form }: ResultForm,
+  { rowType, hasRows, own }: ResultForm,
 ): TargetRequest {
   const preferences = readPreferences(request, target.options.transaction);
   let values: ReadonlyMap<string, readonly string[]> | null = null;
   const parameters = (): ReadonlyMap<string, readonly string[]> => (values ??= parseQueryString(request.query));
-  const handlers = form.hasRows ? handlersOf(target, rowType, parameters) : [];
+  const handlers = hasRows ? handlersOf(target, rowType, parameters) : [];
   const isReadOnly = request.method === 'GET' || request.method === 'HEAD';
   return {
     target,
     preferences,
-    settings: () => {
-      const settings = requestSettings({ request, context }, target, preferences);
-      return isReadOnly ? [...settings, readOnlySetting] : settings;
-    },
+    settings: () => requestSettings({ request, context }, target, preferences, isReadOnly),
     isReadOnly,
-    media: negotiateMedia(request.header('accept'), { ...form, handlers, hasPlan: target.options.planEnabled }),
+    media: negotiateMedia(request.header('accept'), { hasRows, own, handlers, hasPlan: target.options.planEnabled }),
     profile: readProfile(request, target),
     parameters,
     body,
@@ -139,8 +136,6 @@ function handlersOf(
     return takesRows && schemas.has(handler.schema);
   });
 }
-
-const readOnlySetting: RequestSetting = ['transaction_read_only', 'on'];
 
 /** @throws Problem PGRST106 for an unknown schema; PGRST205 and PGRST202 for one without the table or function */
 function readProfile(request: QueryInput['request'], target: Target): HeaderList {

@@ -1,4 +1,4 @@
-import type { GatewayResponse, HeaderList } from '@pgway/core';
+import type { GatewayResponse, HeaderList, WholeResponse } from '@pgway/core';
 import { preferenceApplied } from './preferences.ts';
 import type { Target, TargetRequest } from './target.ts';
 import type { WriteResult } from './write-result.ts';
@@ -10,7 +10,7 @@ export function representation(
   status: number,
   body: string | Uint8Array,
   headers: HeaderList,
-): GatewayResponse {
+): WholeResponse {
   const isHex = media.handler?.isBytes === true && media.plan === null && typeof body === 'string';
   return {
     kind: 'whole',

@@ -8,7 +8,7 @@ const claimsOf = new WeakMap<Caller, { readonly role: string | null; readonly js
  * caller, the role of anonymous requests alone.
  */
 export function jwtClaims(caller: Caller | null, role: string | null): string {
-  if (caller === null) return JSON.stringify(role === null ? {} : { role });
+  if (caller === null) return role === null ? '{}' : `{"role":${JSON.stringify(role)}}`;
   const known = claimsOf.get(caller);
   if (known?.role === role) return known.json;
   const json = callerClaims(caller, role);

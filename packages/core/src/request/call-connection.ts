@@ -27,7 +27,7 @@ export function selectRole(
   { databaseRole }: Pick<ConnectionContext, 'databaseRole'>,
   { settings }: Pick<InjectedCall, 'settings'>,
 ): string | null | undefined {
-  const role = settings.findLast(([name]) => name.toLowerCase() === 'role');
+  const role = settings.findLast(([name]) => name.length === 4 && name.toLowerCase() === 'role');
   return role?.[1] ?? (databaseRole === null ? undefined : null);
 }
 

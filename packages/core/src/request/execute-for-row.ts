@@ -21,61 +21,67 @@ export function respondFromRows(
   pipeline: RequestPipeline,
   execution: Omit<ExecutionInput, 'format'> & { readonly caller: Caller | null },
 ): Promise<GatewayResponse> | null {
-  const { call, caller } = execution;
+  const { call } = execution;
   if (call.candidate.endpoint.loginOrLogout !== null) return loginOrLogout(pipeline, call, execution);
   if (call.rowResponse === null) return null;
-  return executeForRow(pipeline, execution, call.rowResponse).then((response) => withCallerHeaders(response, caller));
+  return executeForRow(pipeline, execution, call.rowResponse);
 }
 
 /**
  * Runs a call whose statement returns one row, from which the response is made.
  * @throws as `execute`; Problem
  */
-async function executeForRow(
+function executeForRow(
   context: ExecutionContext,
-  input: Omit<ExecutionInput, 'format'>,
+  input: RowInput & { readonly caller: Caller | null },
   rowResponse: RowResponse,
 ): Promise<GatewayResponse> {
   const { format, writeHeaders } = input.call.candidate.selectRepresentation(undefined, input.call);
   const ownHeaders = commentHeaders(input.call, writeHeaders);
   const rows = collectRows(rowResponse, input);
-  const execution = { ...input, format, tapRows: rows.nextSink, ...rows.options };
+  const { nextSink: tapRows, onCancellable } = rows;
+  const execution =
+    onCancellable === null ? { ...input, format, tapRows } : { ...input, format, tapRows, onCancellable };
   const { rollsBack } = rowResponse;
   const isRolledBack = rollsBack === 'host' ? context.provideConnection !== null : rollsBack;
   const running = isRolledBack ? executeAndRollBack(context, execution) : execute(context, execution);
-  const result = await running.catch((error: unknown) => {
-    throw rows.sizeError() ?? rowResponse.toError(error);
-  });
-  // The row never reaches the writer of the result.
-  if (result.kind === 'stream') result.body.cancel();
-  // The statement may have completed before it was cancelled.
-  const tooLarge = rows.sizeError();
-  if (tooLarge !== null) throw tooLarge;
-  const response = withSettings(
-    withHeaders(rows.respond(result.headerRow?.values ?? []), ownHeaders),
-    result.settingsRow?.settings ?? null,
+  return running.then(
+    (result) => {
+      // The row never reaches the writer of the result.
+      if (result.kind === 'stream') result.body.cancel();
+      // The statement may have completed before it was cancelled.
+      const tooLarge = rows.sizeError();
+      if (tooLarge !== null) throw tooLarge;
+      const own = withHeaders(rows.respond(result.headerRow?.values ?? []), ownHeaders);
+      const response = withSettings(own, result.settingsRow?.settings ?? null);
+      return withCallerHeaders(input.request.method === 'HEAD' ? withoutBody(response) : response, input.caller);
+    },
+    (error: unknown) => {
+      throw rows.sizeError() ?? rowResponse.toError(error);
+    },
   );
-  return input.request.method === 'HEAD' ? withoutBody(response) : response;
 }
+
+type RowInput = Omit<ExecutionInput, 'format'>;
 
 /** The rows of one call. */
 interface CollectedRows {
   /** Returns the sink of the next run of the statement: a call that fails may run again. */
   readonly nextSink: () => RowSink;
-  /** What the execution needs to cancel the call. */
-  readonly options: Pick<ExecutionInput, 'onCancellable'>;
+  /** Receives the function that cancels the call; null: the rows have no limit. */
+  readonly onCancellable: NonNullable<ExecutionInput['onCancellable']> | null;
   /** Returns the error of rows that are too large; null: they are not. */
   readonly sizeError: () => Error | null;
   readonly respond: (headerRow: readonly (string | null)[]) => GatewayResponse;
 }
 
-function collectRows(rowResponse: RowResponse, input: Omit<ExecutionInput, 'format'>): CollectedRows {
+function collectRows(rowResponse: RowResponse, input: RowInput): CollectedRows {
   const { joins } = rowResponse;
   if (joins === undefined) {
     let sink = createTextRowSink();
     return {
       nextSink: () => (sink = createTextRowSink()),
-      options: {},
+      onCancellable: null,
       sizeError: () => null,
       respond: (headerRow) => rowResponse.respond(sink.rows[0] ?? [], headerRow, sink.rows, null),
     };
@@ -90,7 +96,7 @@ function collectRows(rowResponse: RowResponse, input: Omit<ExecutionInput, 'form
   let sink = newSink();
   return {
     nextSink: () => (sink = newSink()),
-    options: { onCancellable },
+    onCancellable,
     sizeError: () => (sink.isExceeded ? joins.tooLarge() : null),
     respond: (headerRow) => rowResponse.respond(sink.others, headerRow, [], sink.finish()),
   };
