@@ -46,24 +46,12 @@ export interface PreferenceOptions {
 
 /**
  * Reads the header `Prefer`. Of a preference that is given twice, the first one counts.
- * @throws Problem PGRST122 for unknown preferences with `handling=strict`, 22023 for an unknown time zone
+ * @throws Problem PGRST122 for unknown preferences and time zones with `handling=strict`
  */
 export function readPreferences(request: GatewayRequest, { allowsOverride }: PreferenceOptions): Preferences {
   const header = request.header('prefer');
   if (header === undefined) return none;
-  const found: Record<string, string | number> = {};
-  const unknown: string[] = [];
-  for (const preference of header.split(',').map((part) => part.trim())) {
-    if (preference === '') continue;
-    if (preference.startsWith('timezone=')) {
-      // To look up a time zone takes as long as hundreds of other preferences.
-      found['timezone'] ??= requireTimeZone(preference.slice('timezone='.length));
-      continue;
-    }
-    const [name, value] = parsePreference(preference, allowsOverride) ?? [null, null];
-    if (name === null) unknown.push(preference);
-    else found[name] ??= value;
-  }
+  const { found, unknown } = parseHeader(header, allowsOverride);
   const preferences = { ...none, ...found } as Preferences;
   if (preferences.handling === 'strict' && unknown.length > 0) {
     throw postgrestProblem(400, 'PGRST122', 'Invalid preferences given with handling=strict', {
@@ -73,10 +61,35 @@ export function readPreferences(request: GatewayRequest, { allowsOverride }: Pre
   return preferences;
 }
 
+interface ParsedHeader {
+  readonly found: Readonly<Record<string, string | number>>;
+  readonly unknown: readonly string[];
+}
+
+function parseHeader(header: string, allowsOverride: boolean): ParsedHeader {
+  const found: Record<string, string | number> = {};
+  const unknown: string[] = [];
+  let hasTimeZone = false;
+  for (const preference of header.split(',').map((part) => part.trim())) {
+    // To look up a time zone takes as long as hundreds of other preferences: only the first one is.
+    const isZone = preference.startsWith(zonePrefix);
+    if (preference === '' || (isZone && hasTimeZone)) continue;
+    hasTimeZone ||= isZone;
+    const [name, value] = parsePreference(preference, allowsOverride) ?? [null, null];
+    if (name === null) unknown.push(preference);
+    else found[name] ??= value;
+  }
+  return { found, unknown };
+}
+
 function parsePreference(
   preference: string,
   allowsOverride: boolean,
 ): readonly [name: keyof Preferences, value: string | number] | null {
+  if (preference.startsWith(zonePrefix)) {
+    const zone = preference.slice(zonePrefix.length);
+    return isTimeZone(zone) ? ['timezone', zone] : null;
+  }
   const [, key = '', value = ''] = /^([a-z-]+)=(.*)$/.exec(preference) ?? [];
   if (key === 'max-affected') return /^\d{1,15}$/.test(value) ? ['maxAffected', Number(value)] : null;
   const name = names.find((each) => each === key);
@@ -84,25 +97,16 @@ function parsePreference(
   return (values[name] as readonly string[]).includes(value) ? [name, value] : null;
 }
 
-/** Hours, and quarters of an hour. PostgreSQL decides about the sign: `-4` and, as in POSIX, `+05:30` are west of Greenwich. */
+/**
+ * Hours, and quarters of an hour. PostgreSQL decides about the sign: `-4` and, as in POSIX, `+05:30` are west of Greenwich. It takes almost every
+ * text for a time zone, and a session keeps each one that it has used: the number of them is limited by their form.
+ */
 const offset = /^[+-]?(?:0?\d|1[0-5])(?::(?:00|15|30|45))?$/;
 
-/**
- * Returns the name of a time zone, or an offset. A session of PostgreSQL keeps each zone that it has used, and takes almost every text for one:
- * the number of them is limited by their form.
- * @throws Problem 22023
- */
-function requireTimeZone(value: string): string {
-  if (offset.test(value) || isTimeZone(value)) return value;
-  if (/^[+-]?\d{1,2}:\d\d:\d\d$/.test(value)) {
-    throw postgrestProblem(400, '22023', `time zone "${value}" appears to use leap seconds`, {
-      details: 'PostgreSQL does not support leap seconds.',
-    });
-  }
-  throw postgrestProblem(400, '22023', `invalid value for parameter "TimeZone": "${value.slice(0, 100)}"`);
-}
+const zonePrefix = 'timezone=';
 
 function isTimeZone(value: string): boolean {
+  if (offset.test(value)) return true;
   if (!/^[a-z][\w+/-]{0,62}$/i.test(value)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: value });
