@@ -218,6 +218,7 @@ const eventStreams: Dimension = {
 const tenants: Dimension = {
   name: 'tenants',
   unit: 'tenants',
+  // Each tenant has a database, which takes 8 MB of the disk and up to a second: `npm run bench:tenants` has more of them.
   sizes: [1, 10, 100],
   quickSizes: [1, 4],
   measure: async (size, { connectionString }) => {
