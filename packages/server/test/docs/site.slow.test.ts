@@ -97,6 +97,13 @@ describe.skipIf(!existsSync(builder) || chromiumPath === undefined)('the site of
     )) as readonly (readonly [boolean, string])[];
     expect(blocks.some(([, text]) => text.includes('create or replace function'))).toBe(true);
     expect(blocks.filter(([fits]) => !fits)).toEqual([]);
+    // The list of headings opens from a bar: beside the page, it would take the width of the code.
+    await page.getByRole('button', { name: 'On this page' }).click();
+    await page
+      .getByRole('link', { name: 'Your database, your program', exact: true })
+      .filter({ visible: true })
+      .click();
+    await expect.poll(() => page.url()).toBe(`${origin}/#your-database-your-program`);
   });
 
   test('code is highlighted by the style sheet of the site; hidden parts of examples are not on the page', async () => {
