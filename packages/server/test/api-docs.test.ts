@@ -146,8 +146,8 @@ describe('the HTML page', () => {
       greet.responses.map(({ status, description, problem: isProblem }) => [status, description, isProblem]),
     ).toEqual([
       ['200', 'text', false],
-      ['4XX', 'The request failed', true],
-      ['default', 'The request failed', true],
+      ['4XX', 'Another error of the request', true],
+      ['default', 'An error of the server or the database', true],
     ]);
     expect(operations.find(({ id }) => id === 'bookOnConflictDoUpdateReturningPut')?.summary).toBe(
       'Inserts rows, or updates those whose key exists, and returns them',

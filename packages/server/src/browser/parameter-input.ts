@@ -27,7 +27,7 @@ export function createParameterField(parameter: PageParameter, id: string): Para
   control.id = id;
   control.setAttribute('autocomplete', 'off');
   control.setAttribute('spellcheck', 'false');
-  const notes = [description, listText(schema), limitsText(schema)].filter(Boolean).join('; ');
+  const notes = [description, listText(schema), limitsText(schema)].filter(Boolean).join('; ').replaceAll('.; ', '; ');
   const note = notes === '' ? null : element('p', { class: 'note', id: `${id}-note` }, visibleText(notes));
   if (note !== null) control.setAttribute('aria-describedby', note.id);
   const label = element(

@@ -1,4 +1,5 @@
 /** The responses of an operation, from its Operation Object. */
+import { STATUS_CODES } from 'node:http';
 import type { PageResponse } from '../browser/page-data.ts';
 import type { JsonSchema } from '@pgway/generators/internal';
 import { asObject, formatSchema, plainText, type SharedSchemas } from './schema-text.ts';
@@ -13,10 +14,12 @@ export function pageResponses({ responses }: JsonSchema, shared: SharedComponent
   return Object.entries(asObject(responses)).map(([status, object]) => {
     const name = nameOf(object);
     const response = name === null ? asObject(object) : asObject(shared.responses[name]);
+    const problem = Object.keys(asObject(response['content'])).includes('application/problem+json');
     return {
       status,
-      description: plainText(response['description']),
-      problem: Object.keys(asObject(response['content'])).includes('application/problem+json'),
+      // Operations refer to one description for all problems.
+      description: problem && name !== null ? problemText(status) : plainText(response['description']),
+      problem,
       headers: Object.entries(asObject(response['headers'])).map(([header, value]) => ({
         name: header,
         description: plainText(asObject(value)['description']),
@@ -24,6 +27,11 @@ export function pageResponses({ responses }: JsonSchema, shared: SharedComponent
       content: contentOf(response, shared.schemas),
     };
   });
+}
+
+function problemText(status: string): string {
+  if (status === 'default') return 'An error of the server or the database';
+  return STATUS_CODES[status] ?? 'Another error of the request';
 }
 
 /** A problem has the same members in all responses: the page describes it once. */
