@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Endpoint } from '@pgway/core';
+import { gzipSync } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 
 /** Serves a request for a document. Returns false for other requests. */
@@ -56,38 +57,58 @@ export function requestPath({ url = '' }: IncomingMessage): string {
 
 function documentResponse(document: ServedDocument, request: IncomingMessage): DocumentResponse {
   const { type, contentSecurityPolicy } = document;
-  const { bytes, etag } = encode(document);
-  const shared = { etag, 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' };
+  const { bytes, etag, compressed } = encode(document);
+  const shared = {
+    etag,
+    'cache-control': 'no-cache',
+    'x-content-type-options': 'nosniff',
+    ...(compressed === null ? {} : { vary: 'accept-encoding' }),
+  };
   if (isUnchanged(request, etag)) return { status: 304, headers: shared, bytes: Buffer.alloc(0) };
+  const sent = compressed !== null && acceptsGzip(request) ? compressed : bytes;
   const headers = {
     'content-type': type,
-    'content-length': bytes.length,
+    'content-length': sent.length,
+    ...(sent === bytes ? {} : { 'content-encoding': 'gzip' }),
     ...shared,
     ...(contentSecurityPolicy === undefined
       ? {}
       : { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'no-referrer' }),
   };
-  return { status: 200, headers, bytes };
+  return { status: 200, headers, bytes: sent };
 }
 
 interface EncodedDocument {
   readonly bytes: Buffer;
   readonly etag: string;
+  /** Null for a small document. */
+  readonly compressed: Buffer | null;
 }
+
+/** Smaller documents are generated for a request, or would hardly become smaller. */
+const minCompressedBytes = 8192;
 
 const encoded = new WeakMap<ServedDocument, EncodedDocument>();
 
-/** Encodes a document once: that of a thousand endpoints has most of a megabyte. */
+/** Encodes a document once: that of a thousand endpoints has more than a megabyte, and a fiftieth of it compressed. */
 function encode(document: ServedDocument): EncodedDocument {
   const known = encoded.get(document);
   if (known !== undefined) return known;
   const bytes = Buffer.from(document.content);
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
-  const result = { bytes, etag: `W/"${hash}"` };
+  const compressed = bytes.length < minCompressedBytes ? null : gzipSync(bytes);
+  const result = { bytes, etag: `W/"${hash}"`, compressed };
   encoded.set(document, result);
   return result;
 }
 
 function isUnchanged({ headers }: IncomingMessage, etag: string): boolean {
   return (headers['if-none-match'] ?? '').split(',').some((known) => known.trim() === etag);
+}
+
+/** RFC 9110, section 12.5.3. A weight of 0 refuses the coding. */
+function acceptsGzip({ headers }: IncomingMessage): boolean {
+  return String(headers['accept-encoding'] ?? '')
+    .split(',')
+    .some((coding) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(coding));
 }

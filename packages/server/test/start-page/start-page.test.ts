@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { createGateway, type Gateway } from '@pgway/core';
 import { useDatabase } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -113,6 +114,23 @@ describe('the page', () => {
   test('escapes its title', async () => {
     const { port } = await serve({ configuration: { openApi: { title: '</title><script>alert(1)</script>' } } });
     expect((await get(port, '/')).body).toContain('<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;</title>');
+  });
+
+  test.each([false, true])('its large files are compressed once, with `compression.enabled` %s', async (enabled) => {
+    const { port } = await serve({ configuration: { compression: { enabled } } });
+    const plain = await get(port, '/_pgway/page.css');
+    expect(plain.headers).toMatchObject({ vary: 'accept-encoding', 'content-length': String(plain.body.length) });
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    const { headers, body } = await get(port, '/_pgway/page.css', { 'accept-encoding': 'br;q=0, gzip;q=0.5' });
+    expect(headers).toMatchObject({ 'content-encoding': 'gzip', etag: plain.headers['etag'] });
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(gunzipSync(Buffer.from(body, 'latin1')).toString('latin1')).toBe(plain.body);
+    for (const coding of ['gzip;q=0', 'gzip; q=0.000', 'br;q=0', 'x-gzip-like;q=0'])
+      expect(
+        (await get(port, '/_pgway/page.css', { 'accept-encoding': `${coding}, *;q=0` })).headers,
+      ).not.toHaveProperty('content-encoding');
+    const known = await get(port, '/_pgway/page.css', { 'accept-encoding': 'gzip', 'if-none-match': headers['etag']! });
+    expect([known.status, known.body]).toEqual([304, '']);
   });
 
   test('has a style, and no other files', async () => {
