@@ -28,7 +28,18 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
       packages: ['node', '@fastify/busboy', 'csv-parse', 'filenamify', 'filename-reserved-regex'],
     },
     request: {
-      modules: ['postgres', 'http', 'catalog', 'endpoints', 'ports', 'response', 'auth', 'events', 'uploads'],
+      modules: [
+        'postgres',
+        'http',
+        'validation',
+        'catalog',
+        'endpoints',
+        'ports',
+        'response',
+        'auth',
+        'events',
+        'uploads',
+      ],
       packages: ['node'],
     },
     changes: { modules: ['postgres', 'http', 'catalog', 'endpoints', 'ports', 'response'], packages: ['node'] },
@@ -149,6 +160,7 @@ const publicFiles: Readonly<Record<string, Readonly<Record<string, readonly stri
     endpoints: ['endpoints/endpoint.ts', 'endpoints/upload-option.ts'],
   },
   request: {
+    validation: ['validation/suggestion.ts'],
     catalog: ['catalog/constraint.ts', 'catalog/table-name.ts'],
     postgres: [
       'postgres/port.ts',

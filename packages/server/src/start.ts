@@ -22,6 +22,7 @@ import { isMcpPath } from './mcp/mcp-handler.ts';
 import { openRealtime } from './realtime.ts';
 import type { RequestErrorListener } from './http/static-files.ts';
 import type { DocumentHandler, DocumentLookup, PathDocumentHandler } from './http/send-document.ts';
+import { createOriginWatch } from './http/origin-watch.ts';
 import { listenWithTls, type ServersWithRedirect } from './tls/listen-with-tls.ts';
 import type { CertificateStore } from './tls/certificate-store.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -123,6 +124,8 @@ export interface HttpServices {
   readonly workingDirectory?: string;
   /** As in `AppContext`. */
   readonly onError?: RequestErrorListener;
+  /** Receives warnings about requests, such as of origins without CORS. */
+  readonly onWarning?: (message: string) => void;
   /** Null or absent: there is one process. */
   readonly workers?: (() => WorkerCounts) | null;
   /** Absent: `node:http` reads all requests. */
@@ -139,7 +142,7 @@ export function startHttpServer(
   gateway: Gateway,
   { handlers, certificates, onRequest, serveMetrics = null, workers = null, serveMcp = null, ...others }: HttpServices,
 ): Promise<ServersWithRedirect> {
-  const { onError, listenOn, fastPathCounts, onRealtime } = others;
+  const { onError, listenOn, fastPathCounts, onRealtime, onWarning = () => undefined } = others;
   // Headers of CORS are added by the application.
   const isCrossOrigin = hasCors(configuration.cors);
   const documents = serveMcp === null || isCrossOrigin ? handlers : [...handlers, serveMcp];
@@ -151,7 +154,9 @@ export function startHttpServer(
       const changes = await openRealtime(configuration, gateway);
       if (changes !== null) onRealtime?.(changes.statistics);
       const app = await openApp(configuration, gateway, { ...others, serveMcp: isCrossOrigin ? serveMcp : null });
+      const watchOrigin = createOriginWatch(configuration, onWarning);
       const handle: Handler = (request, response) => {
+        watchOrigin(request);
         const isServed = documents.some((serve) => serve(gateway.endpoints, request, response));
         if (!isServed) app.handle(request, response);
       };

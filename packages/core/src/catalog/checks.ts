@@ -77,6 +77,8 @@ export interface MissingPrivileges {
   readonly routines: ReadonlySet<string>;
   /** The privileges that it has on no column of a table or view, by `tableKey`: `select`, `insert`, `update`, `delete`. */
   readonly tables: ReadonlyMap<string, readonly string[]>;
+  /** Tables whose row level security shows the role no row, as they have no policy, by `tableKey`. */
+  readonly withoutPolicies: ReadonlySet<string>;
 }
 
 /** What the endpoints of a gateway use. */
@@ -104,9 +106,12 @@ const tablePrivilegesSql = `select n.nspname, c.relname, array_to_string(array(
     select privilege from unnest(array['select', 'insert', 'update', 'delete']) with ordinality needed (privilege, number)
     where not case when privilege = 'delete' then has_table_privilege($1::name, c.oid, privilege)
       else has_any_column_privilege($1::name, c.oid, privilege) end
-    order by number), ' ')
-  from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where c.relkind in ('r', 'p', 'v', 'm', 'f') and (n.nspname::text, c.relname::text) in (select * from unnest($2::text[], $3::text[]))`;
+    order by number), ' '),
+    case when c.relrowsecurity and not r.rolsuper and not r.rolbypassrls
+      and (c.relforcerowsecurity or not pg_has_role(r.oid, c.relowner, 'usage'))
+      and not exists (select from pg_policy p where p.polrelid = c.oid) then 'closed' else '' end
+  from pg_roles r cross join pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where r.rolname = $1::name and c.relkind in ('r', 'p', 'v', 'm', 'f') and (n.nspname::text, c.relname::text) in (select * from unnest($2::text[], $3::text[]))`;
 
 /**
  * Returns the privileges that a role lacks on schemas, on the routines in them, and on tables.
@@ -118,7 +123,8 @@ export async function readMissingPrivileges(
   { schemas, tables }: PublishedObjects,
 ): Promise<MissingPrivileges> {
   const [found] = await queryCatalog(database, roleSql, [role]);
-  if (found === undefined) return { role: null, schemas: new Set(), routines: new Set(), tables: new Map() };
+  if (found === undefined)
+    return { role: null, schemas: new Set(), routines: new Set(), tables: new Map(), withoutPolicies: new Set() };
   const [name] = found;
   const rows = await queryCatalog(database, privilegesSql, [name!, arrayLiteral(schemas)]);
   const columns = [arrayLiteral(tables.map(({ schema }) => schema)), arrayLiteral(tables.map((table) => table.name))];
@@ -128,6 +134,11 @@ export async function readMissingPrivileges(
     schemas: new Set(rows.flatMap(([schema, routine]) => (routine === null ? [schema!] : []))),
     routines: new Set(
       rows.flatMap(([schema, routine, types]) => (routine === null ? [] : [JSON.stringify([schema, routine, types])])),
+    ),
+    withoutPolicies: new Set(
+      ofTables.flatMap(([schema, table, , rows]) =>
+        rows === 'closed' ? [tableKey({ schema: schema!, name: table! })] : [],
+      ),
     ),
     tables: new Map(
       ofTables.flatMap(([schema, table, lacks]) =>

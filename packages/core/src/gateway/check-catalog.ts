@@ -151,10 +151,22 @@ async function checkPrivileges(
     ...published.flatMap((routine) =>
       routine.table === undefined ? warn(routine.signature, lackOfRoutine(routine, missing)) : [],
     ),
-    ...[...tables.values()].flatMap((table) =>
-      warn(table.signature, lackOfTable(table, missing, databaseRole === null)),
-    ),
+    ...[...tables.values()].flatMap((table) => [
+      ...warn(table.signature, lackOfTable(table, missing, databaseRole === null)),
+      ...warnOfPolicies(table, missing),
+    ]),
   ];
+}
+
+/** Row level security without a policy shows no row, which looks like an empty table. */
+function warnOfPolicies(
+  { schema, name, signature }: PublishedTable,
+  missing: MissingPrivileges,
+): readonly Diagnostic[] {
+  if (!missing.withoutPolicies.has(tableKey({ schema, name }))) return [];
+  const table = `${display(schema)}.${display(name)}`;
+  const message = `row level security is enabled for ${table}, and it has no policy, so the role ${display(missing.role ?? '')} reads no row and writes none; create one, as in create policy … on ${table} for select using (…)`;
+  return [{ severity: 'warning', code: 'no-policy', routine: signature, line: null, message }];
 }
 
 /** A table or view with the signature of its first endpoint, and the privileges that its endpoints need. */

@@ -188,7 +188,8 @@ export interface QueryContext {
 
 /** The parameter that a placeholder such as `$1` belongs to, for error messages. */
 export type ValueSource = Pick<EndpointParameter, 'name' | 'key'> & {
-  readonly type: Pick<EndpointParameter['type'], 'sql' | 'display'>;
+  readonly type: Pick<EndpointParameter['type'], 'sql' | 'display'> &
+    Partial<Pick<EndpointParameter['type'], 'builtin' | 'labels'>>;
 };
 
 /** A statement with bound values. Values of clients never become part of the text. */

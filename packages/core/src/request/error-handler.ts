@@ -4,7 +4,7 @@ import type { GatewayResponse } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { selectDatabase, selectRole } from './call-connection.ts';
 import { statementOf } from './call-steps.ts';
-import { isMissingPrivilege, privilegeHint } from './privilege-hint.ts';
+import { isMissingPrivilege, isPolicyViolation, policyHint, privilegeHint } from './privilege-hint.ts';
 import type { Constraints } from '../catalog/constraint.ts';
 import { withFieldErrors } from './field-errors.ts';
 import type { RequestInput } from '../ports/request-input.ts';
@@ -81,10 +81,11 @@ async function findPrivilegeHint(
   if (!explainPrivileges || call === null || !(error instanceof DatabaseError)) return null;
   // Errors of a dialect have the hints of PostgreSQL only, as its clients expect.
   if (call.candidate.dialect !== null) return null;
-  if (!isMissingPrivilege(error.diagnostics)) return null;
+  const isOfPolicy = isPolicyViolation(error.diagnostics);
+  if (!isOfPolicy && !isMissingPrivilege(error.diagnostics)) return null;
   try {
     const role = selectRole(pipeline, call) ?? (await database.query('select current_user', []))[0]![0]!;
-    return privilegeHint(error.diagnostics, role);
+    return isOfPolicy ? policyHint(role) : privilegeHint(error.diagnostics, role);
   } catch {
     // The hint is for the developer: without a connection, the error goes out as it is.
     return null;

@@ -26,6 +26,17 @@ export function isMissingPrivilege({ code, routine, message }: Diagnostics): boo
   return code === insufficientPrivilege && (routine === 'aclcheck_error' || grantOf(message) !== null);
 }
 
+/** Whether no policy lets the role write a row: row level security. */
+export function isPolicyViolation({ code, routine, message }: Diagnostics): boolean {
+  const isOfPolicy = routine === 'ExecWithCheckOptions' || message.includes('row-level security policy');
+  return code === insufficientPrivilege && isOfPolicy;
+}
+
+/** Returns what lets the role write the row, for developers. */
+export function policyHint(role: string): string {
+  return `The call runs as the role "${role}", and no policy lets it write this row: correct the row, or create a policy with a check that it meets, as in "create policy … for insert to … with check (…)".`;
+}
+
 /** Returns the privilege that the message is about, as a GRANT names it; null for a message in another language. */
 function grantOf(message: string): string | null {
   const [, object, name] =

@@ -72,7 +72,7 @@ function databaseProblem(error: DatabaseError, context: ProblemContext): Problem
     status,
     ...selectDetail(diagnostics, context),
     members: {
-      ...problemMembers(diagnostics),
+      ...problemMembers(invalidParameter === null ? diagnostics : withoutStyleHint(diagnostics)),
       ...(error instanceof LocatedError ? error.location : {}),
       ...(invalidParameter === null ? {} : { parameters: [invalidParameter.key] }),
     },
@@ -95,9 +95,30 @@ function selectDetail(
   { invalidParameter, showRowDetails }: ProblemContext,
 ): { readonly detail?: string } {
   if (invalidParameter !== null)
-    return { detail: `The parameter "${invalidParameter.key}" takes ${invalidParameter.type.display}.` };
+    return {
+      detail: `The parameter "${invalidParameter.key}" takes ${invalidParameter.type.display}${describeValues(invalidParameter.type)}.`,
+    };
   const { detail } = diagnostics;
   return detail === undefined || (!showRowDetails && quotesRow(diagnostics)) ? {} : { detail };
+}
+
+/** Values of types whose format clients get wrong. */
+const examples: Readonly<Record<string, string>> = {
+  bool: 'true or false',
+  date: '2025-12-31',
+  time: '18:30:00',
+  timestamp: '2025-12-31T18:30:00',
+  timestamptz: '2025-12-31T18:30:00Z',
+  interval: '1 day 02:30:00',
+  uuid: '9b2f8a60-4c1d-4e0e-8f57-2d3c1b0a9f84',
+};
+const maxLabels = 20;
+
+/** Returns the labels of an enum, or an example: `: sad, ok` and `, such as 2025-12-31`. */
+function describeValues({ builtin, labels = [] }: ValueSource['type']): string {
+  if (labels.length > 0) return `: ${labels.slice(0, maxLabels).join(', ')}${labels.length > maxLabels ? ', …' : ''}`;
+  const example = examples[builtin ?? ''];
+  return example === undefined ? '' : `, such as ${example}`;
 }
 
 /** Not-null, check and partition constraints, and the check option of a view. */
@@ -109,6 +130,12 @@ const codesWithRow: ReadonlySet<string> = new Set(['23502', '23514', '44000']);
  */
 function quotesRow({ code, detail = '', routine }: Diagnostics): boolean {
   return (codesWithRow.has(code) && routine !== 'exec_stmt_raise') || detail.startsWith('Failing row contains');
+}
+
+/** `Perhaps you need a different "DateStyle" setting` is for those who write SQL: clients cannot set it. */
+function withoutStyleHint(diagnostics: Diagnostics): Diagnostics {
+  const { hint, ...others } = diagnostics;
+  return hint?.includes('DateStyle') === true ? others : diagnostics;
 }
 
 function problemMembers({ code, hint, constraint, column, table }: Diagnostics): Readonly<Record<string, string>> {

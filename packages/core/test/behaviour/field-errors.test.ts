@@ -221,7 +221,11 @@ describe('a routine names a field', () => {
 
 describe('a refused value names its parameter', () => {
   test.each([
-    ['of the wrong type', { birthDate: 'x' }, one('/birthDate', 'invalid', 'The parameter "birthDate" takes date.')],
+    [
+      'of the wrong type',
+      { birthDate: 'x' },
+      one('/birthDate', 'invalid', 'The parameter "birthDate" takes date, such as 2025-12-31.'),
+    ],
     ['missing', {}, one('/birthDate', 'required', 'A value is required.')],
     ['unknown', { birthDate: '2020-01-01', 'x/y': 1 }, one('/x~1y', 'unknown', 'The endpoint has no such parameter.')],
   ])('%s', async (_, body, errors) => {

@@ -154,6 +154,7 @@ async function runServer(context: CommandContext): Promise<number> {
     serveMetrics: telemetry.serveMetrics,
     workingDirectory: context.process.workingDirectory,
     onError: reporter.requestFailed,
+    onWarning: reporter.warning,
     workers: worker?.state ?? null,
     listenOn: worker?.listenOn,
     onRealtime: telemetry.addRealtime,

@@ -10,9 +10,10 @@ const proxyHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host',
  * another site can reach a loopback address (DNS rebinding), but not with a loopback name in `Host`.
  */
 export function isLocalRequest({ headers, socket }: IncomingMessage): boolean {
-  return (
-    isLoopbackAddress(socket.remoteAddress ?? '') &&
-    hasLoopbackHost(headers.host ?? '') &&
-    proxyHeaders.every((name) => headers[name] === undefined)
-  );
+  return isLoopbackAddress(socket.remoteAddress ?? '') && hasLoopbackHost(headers.host ?? '') && !isProxied(headers);
+}
+
+/** Whether a proxy that says so has forwarded the request. */
+export function isProxied(headers: IncomingMessage['headers']): boolean {
+  return proxyHeaders.some((name) => headers[name] !== undefined);
 }

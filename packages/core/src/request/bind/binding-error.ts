@@ -2,6 +2,7 @@ import { Problem } from '../../http/problem.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { RequestInput } from '../../ports/request-input.ts';
 import { truncateKey } from '../../http/json-reader.ts';
+import { nearestName } from '../../validation/suggestion.ts';
 import type { SignatureMatch } from './signature-match.ts';
 
 interface Candidate {
@@ -21,7 +22,7 @@ export function bindingError(match: SignatureMatch<Candidate>, input: RequestInp
   );
   const missingKeys = match.missing.filter((parameter) => parameter !== body);
   const missing = missingKeys.slice(0, maxNamed);
-  const details = unknown.map((key) => explainUnknown(endpoint, key, location));
+  const details = unknown.map((key, index) => explainUnknown(endpoint, key, { location, suggests: index === 0 }));
   if (match.unknown.length > maxNamed) details.push(`And ${match.unknown.length - maxNamed} more.`);
   if (missing.length > 0) {
     const names = missing.map(({ key, type }) => `"${key}" (${type.display})`);
@@ -48,12 +49,21 @@ function joinNames(names: readonly string[], count: number): string {
   return `${names.join(', ')}${more}`;
 }
 
-function explainUnknown(endpoint: Endpoint, key: string, location: string): string {
+interface Explanation {
+  readonly location: string;
+  /** Whether a similar name is searched for, which costs time: a request may have many keys. */
+  readonly suggests: boolean;
+}
+
+function explainUnknown(endpoint: Endpoint, key: string, { location, suggests }: Explanation): string {
   const parameter = endpoint.parameters.find(
     (known) => isNameOf(known, key) || known.fields?.some((field) => isNameOf(field, key)),
   );
   const shown = truncateKey(key);
-  if (parameter === undefined) return `"${shown}" in ${location} is not a parameter of this endpoint.`;
+  if (parameter === undefined) {
+    const near = suggests ? suggestKey(endpoint, key) : null;
+    return `"${shown}" in ${location} is not a parameter of this endpoint${near === null ? '.' : `; did you mean "${near}"?`}`;
+  }
   if (parameter.injectedValue === 'query') return `"${shown}" is computed by the server and may not be given.`;
   if (parameter.injectedValue !== undefined)
     return `"${shown}" is filled with what is known of the caller and may not be given.`;
@@ -61,6 +71,19 @@ function explainUnknown(endpoint: Endpoint, key: string, location: string): stri
   if (parameter.position === endpoint.bodyParameter)
     return `"${shown}" is the whole body and may not come from ${location}.`;
   return `"${shown}" in ${location} gives the parameter "${parameter.key}" once more.`;
+}
+
+/** The longest key and the largest number of parameters for which a similar name is searched. */
+const maxCompared = 64;
+
+/** Returns the key of the parameter that an unknown key probably means, or null. Names of one or two letters all resemble each other. */
+function suggestKey({ parameters }: Endpoint, key: string): string | null {
+  if (key.length < 3 || key.length > maxCompared || parameters.length > maxCompared) return null;
+  const sent = parameters.filter((parameter) => parameter.injectedValue === undefined && !parameter.inPath);
+  return nearestName(
+    key,
+    sent.map((parameter) => parameter.key),
+  );
 }
 
 function isNameOf(known: { readonly key: string; readonly name: string }, key: string): boolean {
