@@ -17,7 +17,7 @@ const token =
   /[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(?<tag>[A-Za-z_]\w*)?\$[^]*?\$\k<tag>\$|--.*|\/\*[^]*?\*\/|::|:=|:(?<named>[A-Za-z_]\w*)|\{(?<braced>\$?\w+)\}|(?<numbered>\$\d+)|[()[\];]|['"]/g;
 
 /** Characters. A comment can have a megabyte, and marks that nothing closes are searched for once each. */
-const maxLength = 10_000;
+export const maxLength = 10_000;
 
 interface Mistake {
   /** In UTF-16 code units of the query. */

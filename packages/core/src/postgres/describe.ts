@@ -1,4 +1,5 @@
-import type { DescribedColumn, Runner } from './port.ts';
+import { type Database, DatabaseError, type DescribedColumn, type Step } from './port.ts';
+import { readOnlyStep } from './settings.ts';
 
 /** The types of a statement, as PostgreSQL has derived them. */
 export interface DescribedStatement {
@@ -10,25 +11,68 @@ export interface DescribedStatement {
 /** Milliseconds. A lock of a migration delays the analysis of a statement. */
 const timeoutMs = 30_000;
 
+/** SQLSTATE of a write in a read-only transaction. */
+const readOnlyTransaction = '25006';
+
 /**
- * Parses the statement and returns its types. It is not run.
+ * Parses the statement and returns its types. It is not run: only the input functions of its literals are, which check domains within
+ * arrays, rows and ranges by functions of users. What these write is not kept.
  * @throws DatabaseError, with the position of the mistake
  */
-export function describeStatement(runner: Runner, sql: string): Promise<DescribedStatement> {
+export async function describeStatement(
+  database: Pick<Database, 'run' | 'begin'>,
+  sql: string,
+): Promise<DescribedStatement> {
+  try {
+    return await describeReadOnly(database, sql);
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || error.diagnostics.code !== readOnlyTransaction) throw error;
+    return describeAndRollBack(database, sql);
+  }
+}
+
+function describeReadOnly(database: Pick<Database, 'run'>, sql: string): Promise<DescribedStatement> {
   return new Promise((resolve, reject) => {
-    let parameters: readonly number[] = [];
-    let columns: DescribedStatement['columns'] = [];
-    const describes = {
-      parameters: (types: readonly number[]): void => void (parameters = types),
-      columns: (all: readonly DescribedColumn[]): void => void (columns = all),
-    };
-    runner.run({
-      steps: [{ statement: { name: '', sql }, values: [], describes }],
+    const { step, read } = describingStep(sql);
+    database.run({
+      steps: [readOnlyStep, step],
       mayShare: true,
       idempotent: true,
+      isReadOnly: true,
       timeout: timeoutMs,
-      done: () => resolve({ parameters, columns }),
+      done: () => resolve(read()),
       failed: reject,
     });
   });
+}
+
+/** Takes more round trips, and a connection of its own. */
+async function describeAndRollBack(database: Pick<Database, 'begin'>, sql: string): Promise<DescribedStatement> {
+  const transaction = await database.begin({
+    settings: null,
+    restoreSettings: null,
+    role: undefined,
+    altersSession: false,
+    timeout: timeoutMs,
+  });
+  const { step, read } = describingStep(sql);
+  try {
+    await transaction.run([step]);
+  } finally {
+    await transaction.rollback();
+  }
+  return read();
+}
+
+function describingStep(sql: string): { readonly step: Step; readonly read: () => DescribedStatement } {
+  let parameters: DescribedStatement['parameters'] = [];
+  let columns: DescribedStatement['columns'] = [];
+  const describes = {
+    parameters: (types: readonly number[]): void => void (parameters = types),
+    columns: (all: readonly DescribedColumn[]): void => void (columns = all),
+  };
+  return {
+    step: { statement: { name: '', sql }, values: [], describes },
+    read: () => ({ parameters, columns }),
+  };
 }

@@ -44,6 +44,15 @@ export function parseSettingMs(text: string): number {
   return Math.ceil(Number(amount) * (unitMs[unit === '' ? 'ms' : unit] ?? 1));
 }
 
+/**
+ * Makes the transaction read-only until its end. PostgreSQL runs `SET` without the executor, so that it costs less than `set_config`; it
+ * initializes this variable at the start of each transaction.
+ */
+export const readOnlyStep: Step = {
+  statement: { name: 'pgway_read_only', sql: 'set transaction_read_only = on' },
+  values: [],
+};
+
 /** Resets a session for its next user. */
 export const discardAll: Step = { statement: { name: '', sql: 'discard all' }, values: [] };
 

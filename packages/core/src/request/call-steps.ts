@@ -2,7 +2,7 @@
 import type { CallSetting } from '../auth/context.ts';
 import { DatabaseError, type RowSink, type Step, type TransactionOptions } from '../postgres/port.ts';
 import { earlierIndex, type EarlierLabel, earlierLabel } from '../ports/earlier-statements.ts';
-import { setConfigStatement } from '../postgres/settings.ts';
+import { readOnlyStep, setConfigStatement } from '../postgres/settings.ts';
 import { responseSettingsStatement } from '../response/response-settings.ts';
 import type { BoundStatement, ExecutableCall } from './build-query.ts';
 import type { CallGuard } from './idempotency/compile-idempotency.ts';
@@ -132,18 +132,10 @@ export function isReadOnlyCall({ isReadOnly, settings }: Pick<ExecutableCall, 'i
 /** @param settings with at least one, unless the call is read-only */
 function beginningStep(settings: readonly CallSetting[], isReadOnly: boolean): LabelledStep {
   if (!isReadOnly) return settingsStep(settings);
-  return settings.length === 0 ? readOnlyStep : settingsStep([...settings, readOnlySetting]);
+  return settings.length === 0 ? readOnlyCallStep : settingsStep([...settings, readOnlySetting]);
 }
 
-/**
- * Makes the transaction read-only until its end. PostgreSQL runs `SET` without the executor, so that it costs less than `set_config`; it
- * initializes this variable at the start of each transaction.
- */
-const readOnlyStep: LabelledStep = {
-  statement: { name: 'pgway_read_only', sql: 'set transaction_read_only = on' },
-  values: [],
-  label: 'read-only',
-};
+const readOnlyCallStep = labelled(readOnlyStep, 'read-only');
 
 const none: readonly LabelledStep[] = [];
 

@@ -103,13 +103,16 @@ function readLine(reading: Reading, comment: FileComment): string | null {
   }
 }
 
+const singleWords: ReadonlySet<string> = new Set(['single', 'single_record', 'single_result']);
+const skipWords: ReadonlySet<string> = new Set(['skip', 'skip_result', 'no_result']);
+
 /** Reads a line of one word. */
 function readFlag(reading: Reading, word: string, comment: FileComment): boolean {
   if (word === 'void' || word === 'void_result') reading.isVoid = true;
-  else if (word === 'single' || word === 'single_record') statementOf(reading, comment).isSingle = true;
+  else if (singleWords.has(word)) statementOf(reading, comment).isSingle = true;
   else if (word === 'scalar')
     Object.assign(statementOf(reading, comment), { isSingle: true, scalarLine: comment.line });
-  else if (word === 'skip') statementOf(reading, comment).isSkipped = true;
+  else if (skipWords.has(word)) statementOf(reading, comment).isSkipped = true;
   else return false;
   return true;
 }
@@ -167,9 +170,10 @@ const otherSources =
 
 /** Returns whether the line concerns a parameter of the file: its name, type, default or claim. */
 function readParameter(reading: Reading, text: string, { line }: FileComment): boolean {
-  const [name = ''] = text.split(/[\s=]+/, 1);
-  let rest = text.slice(name.length).trim();
+  const [written = ''] = text.split(/[\s=]+/, 1);
+  let rest = text.slice(written.length).trim();
   if (otherSources.test(rest)) return false;
+  const name = nameInStatement(reading, written);
   if (!reading.names.has(name) && !reading.parameters.has(name)) return refuseUnknown(reading, name, rest, line);
   const parameter = reading.parameters.get(name) ?? { name, line };
   if (name.startsWith('$')) rest = readName(parameter, rest);
@@ -178,6 +182,12 @@ function readParameter(reading: Reading, text: string, { line }: FileComment): b
   if (!isRead) return /^(?:default|type|=|is\s+claim)/i.test(rest) ? report(reading, name, rest, line) : false;
   reading.parameters.set(name, parameter);
   return true;
+}
+
+/** Returns `$1` for the name that an earlier line has given it. */
+function nameInStatement({ parameters }: Reading, written: string): string {
+  for (const { name, rename } of parameters.values()) if (rename === written) return name;
+  return written;
 }
 
 /** Reads the name of `$1`. Returns the text behind it. */

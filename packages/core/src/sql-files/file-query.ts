@@ -58,7 +58,7 @@ function createStatementsQuery(
   // Of the endpoint: the same file may have other types in the database of another tenant.
   const isReadOnly = endpoint.volatility !== 'volatile' && endpoint.isReadThroughout !== true;
   if (isOneResult(parsed)) {
-    const parts = (): QueryParts => wholeQuery(statements[last]!, endpoint);
+    const parts = (): QueryParts => wholeQuery(statements[last]!, endpoint, rows[last]!);
     const sql = (): string => parts().prefix + parts().main;
     const mainStart = (): number => parts().prefix.length;
     const bind = bindings[last]!;
@@ -74,12 +74,14 @@ function createStatementsQuery(
         .map((statement, index) => plainStatement(statement, index, bindings[index]!(input))),
     });
   }
-  const members = new Map(listMembers(parsed, rows).map((member, place) => [member.index, { ...member, place }]));
+  const { result } = endpoint;
+  const shown = result.kind === 'object' ? listMembers(parsed, rows) : [];
+  const members = new Map(shown.map((member, place) => [member.index, { ...member, place }]));
   const texts = statements.map((statement, index) => {
     const member = members.get(index);
-    return member === undefined || endpoint.result.kind !== 'object'
+    return member === undefined || result.kind !== 'object'
       ? statement.prefix + statement.main
-      : storingQuery(statement, settingName(index), rows[index]!, endpoint.result.columns[member.place]!.type);
+      : storingQuery(statement, settingName(index), rows[index]!, result.columns[member.place]!.type);
   });
   const columns = [...members.values()].map(({ name, index }) => {
     const type = rows[index]!.kind === 'count' ? 'int8' : 'json';
@@ -144,9 +146,18 @@ function readClaim(claims: Value, name: string): string | null {
   return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
 }
 
-/** Returns the statement, whose columns are converted to JSON where PostgreSQL has to do it. */
-function wholeQuery({ prefix, main }: ParsedStatement, endpoint: Endpoint): QueryParts {
+/** Returns the statement, whose columns are converted to JSON where PostgreSQL has to do it, and whose first row alone counts if it is single. */
+function wholeQuery(
+  { prefix, main }: ParsedStatement,
+  endpoint: Endpoint,
+  { isSingle, isQuery, kind }: PreparedFile['rows'][number],
+): QueryParts {
   const parts = convertParts(endpoint, main);
+  const hasRows = kind === 'rows' || kind === 'values';
+  if (isSingle && isQuery && hasRows) {
+    const { query, select } = parts ?? { query: `"q" as (${main}\n)`, select: 'select * from "q"' };
+    return { prefix: withPrefix(prefix, query), main: ` ${select} limit 1` };
+  }
   return parts === null ? { prefix, main } : { prefix: withPrefix(prefix, parts.query), main: ` ${parts.select}` };
 }
 

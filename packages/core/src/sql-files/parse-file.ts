@@ -88,8 +88,8 @@ export function parseFile(text: string): ParsedFile | null {
   };
 }
 
-const maxStatements = 1000;
-const maxParameters = 1000;
+export const maxStatements = 1000;
+export const maxParameters = 1000;
 
 /** Returns the fault of a file with more statements or parameters than an endpoint can have. */
 function findExcess(

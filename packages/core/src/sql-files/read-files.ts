@@ -17,7 +17,7 @@ export interface SqlFile {
 }
 
 /** Bytes; a larger file is not a query. */
-const maxBytes = 1024 * 1024;
+export const maxBytes: number = 1024 * 1024;
 /** Letters of every script, digits and the punctuation that paths of URLs have. */
 const namePattern = /^[\p{L}\p{N}_.-]+$/u;
 
