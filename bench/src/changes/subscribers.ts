@@ -44,8 +44,8 @@ export type FromSubscribers =
   | ({ readonly kind: 'figures' } & ReceivedFigures)
   | ({ readonly kind: 'verified' } & Verification);
 
-/** Milliseconds until the last changes must have arrived. */
-const settleMs = 20_000;
+/** Milliseconds until the last changes must have arrived. On busy processors, 500 identities without routing need half a minute. */
+const settleMs = 60_000;
 const maxReported = 5;
 const opening = 250;
 
