@@ -2,7 +2,7 @@
 const minCalls = 5;
 const fastMs = 1;
 const smallBytes = 64 * 1024;
-/** A larger response is a stream, whose first write has at most these bytes. */
+/** A larger response is a stream. Its first write has 128 KiB, and what one read from the database adds. */
 const maxFirstBytes = 192 * 1024;
 /** Weight of the newest call in the moving averages, from 0 to 1. */
 const newestWeight = 0.2;
