@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { DatabaseSocket, receiveFrom } from './database-socket.ts';
+import { DatabaseSocket, receiveFrom, stopReceiving } from './database-socket.ts';
 
 const server = createServer();
 let socket: DatabaseSocket;
@@ -68,6 +68,16 @@ describe('a socket to the database', () => {
     const { complete } = collect(12);
     peer.write('second');
     expect(String(await complete)).toBe('first second');
+  });
+
+  test('emits data again when it has no receiver any more', async () => {
+    const received: string[] = [];
+    const receiver = (bytes: Buffer): unknown => received.push(String(bytes));
+    receiveFrom(socket, receiver);
+    stopReceiving(socket, receiver);
+    const first = once(socket, 'data');
+    peer.write('first');
+    expect([String((await first)[0]), received]).toEqual(['first', []]);
   });
 
   test('receives many bytes in their order, from several sockets whose reads share the memory', async () => {

@@ -69,3 +69,9 @@ export function receiveFrom(socket: Duplex, receiver: Receiver): void {
   socket.on('data', receiver);
   if (socket instanceof DatabaseSocket) socket.receiver = receiver;
 }
+
+/** Ends what `receiveFrom` began: the socket emits `data` to its listeners again. */
+export function stopReceiving(socket: Duplex, receiver: Receiver): void {
+  socket.off('data', receiver);
+  if (socket instanceof DatabaseSocket && socket.receiver === receiver) socket.receiver = null;
+}

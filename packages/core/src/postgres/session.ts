@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { Canceller, gracePeriodMs } from './canceller.ts';
-import { receiveFrom } from './database-socket.ts';
+import { receiveFrom, stopReceiving } from './database-socket.ts';
 import {
   readDiagnostics,
   readNotification,
@@ -230,7 +230,7 @@ export class Session {
   /** Returns a host-provided connection to its owner, with the first bytes of an incomplete message. */
   detach(): Buffer {
     this.#closed ??= new ConnectionLost('the connection was returned to the host');
-    this.#socket.off('data', this.#onData);
+    stopReceiving(this.#socket, this.#onData);
     this.#socket.off('error', this.#onError);
     this.#socket.off('close', this.#onClose);
     return this.#parser.remainder();

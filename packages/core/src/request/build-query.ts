@@ -127,7 +127,7 @@ function buildCustomQuery(
     ...(rows === undefined ? undefined : { rows }),
   });
   const { forcesGenericPlans } = options;
-  return built instanceof Promise
+  return 'then' in built
     ? built.then((query) => toExecutableCall(call, query, forcesGenericPlans))
     : toExecutableCall(call, built, forcesGenericPlans);
 }

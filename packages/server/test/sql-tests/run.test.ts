@@ -164,7 +164,7 @@ select 1;
                "type": "urn:pgway:problem:unknown-parameter",
                "title": "The request has an unknown parameter",
                "status": 400,
-               "detail": "\\"texts\\" in the query string is not a parameter of this endpoint.",
+               "detail": "\\"texts\\" in the query string is not a parameter of this endpoint; did you mean \\"text\\"?",
                "unknown": [
                  "texts"
                ]
