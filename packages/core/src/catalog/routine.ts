@@ -18,6 +18,8 @@ export interface RoutineParameter {
   readonly variadic: boolean;
   /** An `inout` parameter is also a result column. */
   readonly mode: 'in' | 'inout';
+  /** The line of the comment by which the gateway sets the parameter to the claims of the caller. */
+  readonly claimsLine?: number;
 }
 
 /**

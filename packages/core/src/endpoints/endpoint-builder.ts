@@ -106,7 +106,9 @@ export class EndpointBuilder {
       isParameter: (written) =>
         routine.table === undefined &&
         routine.parameters.some(
-          ({ name }) => name !== null && (name === written || options.nameConverter(name) === written),
+          ({ name, position }) =>
+            written === `$${position}` ||
+            (name !== null && (name === written || options.nameConverter(name) === written)),
         ),
     };
   }

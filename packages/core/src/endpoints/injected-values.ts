@@ -33,12 +33,18 @@ function resolveIdentities(
   parameters: readonly EndpointParameter[],
 ): readonly (readonly [parameter: EndpointParameter, value: InjectedValue])[] {
   const annotated = new Map<EndpointParameter, InjectedValue>();
-  for (const { name, value, line } of builder.injections) {
-    const parameter = findNamed(builder, parameters, name, line);
-    if (parameter === null) continue;
+  const annotate = (parameter: EndpointParameter, value: InjectedValue, line: number): void => {
     const other = annotated.get(parameter) ?? value;
     if (other !== value) reportContradiction(builder, parameter, [other, value], line);
     annotated.set(parameter, value);
+  };
+  for (const { position, claimsLine } of builder.routine.parameters) {
+    const parameter = parameters.find((candidate) => candidate.position === position)!;
+    if (claimsLine !== undefined) annotate(parameter, 'userClaims', claimsLine);
+  }
+  for (const { name, value, line } of builder.injections) {
+    const parameter = findNamed(builder, parameters, name, line);
+    if (parameter !== null) annotate(parameter, value, line);
   }
   return [...resolveByName(builder, parameters), ...annotated];
 }

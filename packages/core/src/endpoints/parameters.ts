@@ -135,9 +135,13 @@ function reportDuplicateFields({ type }: UnboundParameter, reportError: ReportPr
   return message !== null;
 }
 
-/** Returns the parameter with this original or converted name, or null. */
+/** Returns the parameter with this original or converted name, or at the position `$1`; null without one. */
 export function findParameter(parameters: readonly EndpointParameter[], name: string): EndpointParameter | null {
-  return parameters.find((parameter) => parameter.name === name || parameter.key === name) ?? null;
+  return (
+    parameters.find((parameter) => parameter.name === name || parameter.key === name) ??
+    parameters.find(({ position }) => name === `$${position}`) ??
+    null
+  );
 }
 
 function bindSegment(

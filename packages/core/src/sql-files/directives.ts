@@ -13,6 +13,8 @@ export interface ParameterDirective {
   default?: string | null;
   /** The name of the claim that the value is taken from. */
   claim?: string;
+  /** The line of `claim`. */
+  claimLine?: number;
   /** Whether no statement needs to use it. */
   isDefined?: true;
   readonly line: number;
@@ -46,18 +48,27 @@ interface Reading {
   readonly statements: Map<number, StatementDirective>;
   readonly resultNames: Map<number, { readonly name: string; readonly line: number }>;
   readonly names: ReadonlySet<string>;
+  readonly renames: ReadonlyMap<string, string>;
   readonly faults: { readonly line: number; readonly message: string }[];
   isVoid: boolean;
   isLast: boolean;
 }
 
-/** Reads the comments. @param names the parameters of the statements */
-export function readDirectives(comments: readonly FileComment[], names: ReadonlySet<string>): Directives {
+/** The parameters of the statements. */
+interface StatementNames {
+  readonly names: ReadonlySet<string>;
+  /** `listRenames` of the comments. */
+  readonly renames: ReadonlyMap<string, string>;
+}
+
+/** Reads the comments. */
+export function readDirectives(comments: readonly FileComment[], { names, renames }: StatementNames): Directives {
   const reading: Reading = {
     parameters: new Map(),
     statements: new Map(),
     resultNames: new Map(),
     names,
+    renames,
     faults: [],
     isVoid: false,
     isLast: false,
@@ -79,6 +90,17 @@ export function isAnnotation({ isInside, text }: FileComment): boolean {
   return !isInside || text.startsWith('@');
 }
 
+/** Returns the statement's name of each parameter that a comment gives a name: `$1` of `param $1 is id`. */
+export function listRenames(comments: readonly FileComment[]): ReadonlyMap<string, string> {
+  const renames = new Map<string, string>();
+  for (const comment of comments) {
+    const [, number, rest] = /^(?:@\s*)?param(?:eter)?\s+(\$\d+)\s+([^]*)$/i.exec(comment.text) ?? [];
+    const name = rest === undefined || otherSources.test(rest) ? undefined : findNewName(rest)?.name;
+    if (name !== undefined && isAnnotation(comment)) renames.set(name, number!);
+  }
+  return renames;
+}
+
 const typeName =
   /^(?:"[^"]+"|[a-z_][\w$]*)(?:\.(?:"[^"]+"|[a-z_][\w$]*))?(?: (?:varying|precision|with time zone|without time zone))?(?:\(\d+(?:, ?\d+)?\))?(?:\[\])*$/i;
 
@@ -91,9 +113,7 @@ function readLine(reading: Reading, comment: FileComment): string | null {
   switch (word) {
     case 'param':
     case 'parameter':
-      return readParameter(reading, text.slice(keyword.length).trim(), comment)
-        ? claimLine(reading, rest)
-        : comment.text;
+      return readParameter(reading, text.slice(keyword.length).trim(), comment) ? null : comment.text;
     case 'define_param':
       return defineParameter(reading, rest, comment);
     case 'result':
@@ -115,11 +135,6 @@ function readFlag(reading: Reading, word: string, comment: FileComment): boolean
   else if (skipWords.has(word)) statementOf(reading, comment).isSkipped = true;
   else return false;
   return true;
-}
-
-/** The gateway passes all claims; the query selects one of them. */
-function claimLine({ parameters }: Reading, [name = '']: readonly string[]): string | null {
-  return parameters.get(name)?.claim === undefined ? null : `param ${name} is user_claims`;
 }
 
 function statementOf({ statements }: Reading, { statement }: FileComment): StatementDirective {
@@ -160,7 +175,7 @@ function defineParameter(reading: Reading, [name, ...rest]: readonly string[], {
     });
     return null;
   }
-  reading.parameters.set(name, { name, type, isDefined: true, line });
+  reading.parameters.set(name, { ...reading.parameters.get(name), name, type, isDefined: true, line });
   return null;
 }
 
@@ -173,29 +188,31 @@ function readParameter(reading: Reading, text: string, { line }: FileComment): b
   const [written = ''] = text.split(/[\s=]+/, 1);
   let rest = text.slice(written.length).trim();
   if (otherSources.test(rest)) return false;
-  const name = nameInStatement(reading, written);
+  const name = reading.renames.get(written) ?? written;
   if (!reading.names.has(name) && !reading.parameters.has(name)) return refuseUnknown(reading, name, rest, line);
   const parameter = reading.parameters.get(name) ?? { name, line };
-  if (name.startsWith('$')) rest = readName(parameter, rest);
-  const isRead = readClauses(parameter, rest);
-  if (!isRead && name.startsWith('$')) return report(reading, name, rest, line);
-  if (!isRead) return /^(?:default|type|=|is\s+claim)/i.test(rest) ? report(reading, name, rest, line) : false;
+  // The word behind a name that `$1` has got is a type.
+  if (written.startsWith('$')) rest = readName(parameter, rest);
+  const isRead = readClauses(parameter, rest, line);
+  if (!isRead && written.startsWith('$')) return report(reading, written, rest, line);
+  if (!isRead) return /^(?:default|type|=|(?:is\s+)?claim)/i.test(rest) ? report(reading, written, rest, line) : false;
   reading.parameters.set(name, parameter);
   return true;
 }
 
-/** Returns `$1` for the name that an earlier line has given it. */
-function nameInStatement({ parameters }: Reading, written: string): string {
-  for (const { name, rename } of parameters.values()) if (rename === written) return name;
-  return written;
-}
-
 /** Reads the name of `$1`. Returns the text behind it. */
 function readName(parameter: ParameterDirective, text: string): string {
-  const renamed = /^(?:is\s+)?([A-Za-z_]\w*)\b\s*/i.exec(text);
-  if (renamed === null || /^(?:default|type|claim)$/i.test(renamed[1]!)) return text;
-  parameter.rename = renamed[1]!;
-  return text.slice(renamed[0].length);
+  const found = findNewName(text);
+  if (found === null) return text;
+  parameter.rename = found.name;
+  return found.rest;
+}
+
+/** Returns the name that the words behind `$1` give it, and the text behind the name; null without one. */
+function findNewName(text: string): { readonly name: string; readonly rest: string } | null {
+  const [whole, name] = /^(?:is\s+)?([A-Za-z_]\w*)\b\s*/i.exec(text) ?? [];
+  if (whole === undefined || /^(?:default|type|claim)$/i.test(name!)) return null;
+  return { name: name!, rest: text.slice(whole.length) };
 }
 
 function report(reading: Reading, name: string, rest: string, line: number): true {
@@ -213,10 +230,10 @@ function refuseUnknown(reading: Reading, name: string, rest: string, line: numbe
 }
 
 /** Reads `[type [is]] <type> [default <value>]`, `= <value>` and `is claim <name>`. */
-function readClauses(parameter: ParameterDirective, text: string): boolean {
+function readClauses(parameter: ParameterDirective, text: string, line: number): boolean {
   const claim = /^is\s+claim\s+(\S+)$/i.exec(text);
   if (claim !== null) {
-    parameter.claim = claim[1]!;
+    Object.assign(parameter, { claim: claim[1]!, claimLine: line });
     return true;
   }
   // One character of space: a search for several would take a time that grows with the square of their number.

@@ -129,15 +129,19 @@ function createBinding(
     for (const { position, byDefault, claim } of uses) {
       const index = given.findIndex((parameter) => parameter.position === position);
       const value = index === -1 ? byDefault : values[index]!;
-      bound.push(claim === undefined ? value : readClaim(value, claim));
+      bound.push(claim === undefined ? value : readClaim(given[index], value, claim));
       sources.push(index === -1 ? null : given[index]!);
     }
     return { values: bound, valueSources: sources };
   };
 }
 
-/** Returns a claim of the caller as text; null without one. */
-function readClaim(claims: Value, name: string): string | null {
+/**
+ * Returns a claim of the caller as text; null without one.
+ * @throws Error for claims that the gateway has not set
+ */
+function readClaim(parameter: EndpointParameter | undefined, claims: Value, name: string): string | null {
+  if (parameter?.injectedValue !== 'userClaims') throw new Error(`the claim ${name} is not set by the gateway`);
   if (typeof claims !== 'string') return null;
   const all = JSON.parse(claims) as Readonly<Record<string, unknown>> | null;
   if (all === null || !Object.hasOwn(all, name)) return null;

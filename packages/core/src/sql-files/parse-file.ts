@@ -1,13 +1,13 @@
 import {
   type Directives,
-  isAnnotation,
+  listRenames,
   type ParameterDirective,
   readDirectives,
   type StatementDirective,
 } from './directives.ts';
 import { faultAt, type FileFault } from './fault.ts';
 import { type FileValueQuery, readFileValueQueries } from './file-value-queries.ts';
-import { type FileComment, type FileStatement, maxFaults, scanFile } from './scan.ts';
+import { type FileStatement, maxFaults, scanFile } from './scan.ts';
 import { isSurrounding, mainStart, refuseStatement } from './statement-rules.ts';
 
 /** A text of the file whose parameters are `$1`, `$2`, … */
@@ -59,8 +59,8 @@ export function parseFile(text: string): ParsedFile | null {
   const renames = listRenames(comments);
   const values = readFileValueQueries(text, comments, (name) => own.includes(name) || renames.has(name));
   const read = values.queries.flatMap(({ placeholders }) => placeholders.map(({ name }) => name));
-  const names = [...own, ...new Set(read.filter((name) => !own.includes(name) && !renames.has(name)))];
-  const directives = readDirectives(comments, new Set(names));
+  const names = orderNames([...own, ...read.filter((name) => !renames.has(name))]);
+  const directives = readDirectives(comments, { names: new Set(names), renames });
   if (statements.length === 0 || !httpLine.test(directives.comment)) return null;
   const tooMany = findExcess(text, statements, names);
   const faults = [
@@ -69,6 +69,7 @@ export function parseFile(text: string): ParsedFile | null {
     ...refuseStatements(text, statements),
     ...findParameterFaults(text, statements, own),
     ...values.faults,
+    ...findNumberedInputs(text, values.queries, own),
     ...tooMany,
   ].slice(0, maxFaults);
   if (tooMany.length > 0) return { text, statements: [], queries: [], directives, parameters: [], faults };
@@ -122,16 +123,6 @@ function refuseStatements(text: string, statements: readonly FileStatement[]): r
   return refused.slice(0, maxFaults).map(({ at, reason }) => faultAt(text, at, 'sql-file', reason));
 }
 
-/** Returns the statement's name of each parameter that a comment gives a name: `param $1 is id`. */
-function listRenames(comments: readonly FileComment[]): ReadonlyMap<string, string> {
-  const renames = new Map<string, string>();
-  for (const comment of comments) {
-    const [, number, name] = /^(?:@\s*)?param(?:eter)?\s+(\$\d+)\s+(?:is\s+)?([A-Za-z_]\w*)/i.exec(comment.text) ?? [];
-    if (name !== undefined && isAnnotation(comment)) renames.set(name, number!);
-  }
-  return renames;
-}
-
 /** Omits `begin` and `commit` around the statements. */
 function withoutTransaction(statements: readonly FileStatement[]): readonly FileStatement[] {
   const [first, last] = [statements[0], statements.at(-1)];
@@ -140,7 +131,12 @@ function withoutTransaction(statements: readonly FileStatement[]): readonly File
 }
 
 function parameterNames(statements: readonly FileStatement[]): readonly string[] {
-  const names = [...new Set(statements.flatMap(({ placeholders }) => placeholders.map(({ name }) => name)))];
+  return orderNames(statements.flatMap(({ placeholders }) => placeholders.map(({ name }) => name)));
+}
+
+/** Returns each name once: `$1`, `$2`, … by number, and others in their order. */
+function orderNames(all: readonly string[]): readonly string[] {
+  const names = [...new Set(all)];
   const isNumbered = names.length > 0 && names.every((name) => name.startsWith('$'));
   return isNumbered ? names.toSorted((left, right) => Number(left.slice(1)) - Number(right.slice(1))) : names;
 }
@@ -168,6 +164,23 @@ function findParameterFaults(
       `there is no $${missing + 1}, but a $${numbered[missing]!.slice(1)}; number the parameters from $1`,
     ),
   ];
+}
+
+/** Returns the faults of queries that read `$1` in a file whose parameters have names. */
+function findNumberedInputs(
+  text: string,
+  queries: readonly FileValueQuery[],
+  names: readonly string[],
+): readonly FileFault[] {
+  if (names.every((name) => name.startsWith('$'))) return [];
+  return queries.flatMap(({ target, placeholders }) =>
+    placeholders
+      .filter(({ name }) => name.startsWith('$'))
+      .map(({ name, start }) => {
+        const message = `param ${target}: the parameters of the file have names, and none is "${name}"; write :name`;
+        return faultAt(text, start, 'value-query', message);
+      }),
+  );
 }
 
 type Parameters = Directives['parameters'];

@@ -239,6 +239,7 @@ function resolveParameters(
       ...(parameter.default === undefined ? {} : { defaultExpression: displayDefault(parameter.default, type) }),
       variadic: false,
       mode: 'in',
+      ...(parameter.claimLine === undefined ? {} : { claimsLine: parameter.claimLine }),
     };
   });
 }

@@ -41,6 +41,11 @@ const mistakes: readonly (readonly [text: string, line: number, message: string]
     2,
     'no statement of the file has the parameter "titel"; did you mean "title"?',
   ],
+  [
+    '-- param me claim sub\nselect :me::text',
+    2,
+    '"claim sub" says nothing of the parameter me; write param me type int, param me default 20 or param me is claim sub',
+  ],
   ["select 'open", 2, "column 8: a string literal that begins here has no closing '"],
   ['select 1 /* open', 2, 'column 10: the comment that begins here has no closing */'],
   [

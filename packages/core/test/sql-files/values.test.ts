@@ -178,7 +178,7 @@ test('mistakes are reported with their place', async () => {
     ],
     [
       '-- param b = select $1 from account\nselect :c::int, :b::int',
-      'param b: the routine has no parameter "$1"; correct the name',
+      '2: column 21: param b: the parameters of the file have names, and none is "$1"; write :name',
     ],
     ['-- param b = select now()\nselect :b::int', 'param b: cannot cast type timestamp with time zone to integer'],
     [

@@ -21,6 +21,8 @@ const lineEnd = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 const wordSeparator = /[\s,]+/;
 
 const validName = /^[A-Za-z0-9_-]+$/;
+/** A value of a parameter is assigned to its number too: `$1 = select …`. */
+const validKey = /^(?:[A-Za-z0-9_-]+|\$\d+)$/;
 
 /** A URL scheme is not a header name, although a colon follows it. */
 const beginsWithUrl = /^[A-Za-z][A-Za-z0-9-]*:\/\//;
@@ -33,19 +35,19 @@ export function resolveEscapes(value: string): string {
 }
 
 /** Splits at the first `separator` and trims both sides. Returns null when the left side is not a valid name. */
-function splitAt(text: string, separator: string): readonly [string, string] | null {
+function splitAt(text: string, separator: string, valid: RegExp): readonly [string, string] | null {
   const at = text.indexOf(separator);
   if (at < 0) return null;
   const left = text.slice(0, at).trim();
-  return validName.test(left) ? [left, text.slice(at + 1).trim()] : null;
+  return valid.test(left) ? [left, text.slice(at + 1).trim()] : null;
 }
 
 function lexLine(raw: string, number: number): CommentLine {
   const written = raw.trim();
   // An `@` before the keyword is optional.
   const text = written.replace(/^@\s*/, '');
-  const assignment = splitAt(text, '=');
-  const header = beginsWithUrl.test(text) ? null : splitAt(text, ':');
+  const assignment = splitAt(text, '=', validKey);
+  const header = beginsWithUrl.test(text) ? null : splitAt(text, ':', validName);
   return {
     number,
     text,
