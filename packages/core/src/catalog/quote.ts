@@ -22,3 +22,11 @@ export function quoteLiteral(text: string): string {
   // In an `E` string, backslashes do not depend on `standard_conforming_strings`.
   return `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
+
+/** Returns a quoted name that does not appear in the SQL: `"q"`, or `"q_"` for an SQL with a q. */
+export function quoteFreeName(name: string, sql: string): string {
+  const lengths = Array.from(sql.matchAll(new RegExp(`${name}_*`, 'gi')), ([found]) => found.length);
+  return quoteIdentifier(
+    name + '_'.repeat(lengths.reduce((most, length) => Math.max(most, length - name.length + 1), 0)),
+  );
+}

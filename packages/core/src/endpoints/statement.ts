@@ -244,20 +244,24 @@ export function convertQuery(endpoint: Pick<Endpoint, 'result' | 'raw'>, sql: st
   return parts === null ? sql : `with ${parts.query} ${parts.select}`;
 }
 
-/** Returns a query of WITH with the rows of `sql`, and the query that converts them; null when no column has to be converted. */
+/**
+ * Returns a query of WITH with the rows of `sql`, and the query that converts them; null when no column has to be converted.
+ * @param row the quoted name of the query
+ */
 export function convertParts(
   { result, raw }: Pick<Endpoint, 'result' | 'raw'>,
   sql: string,
+  row: string = '"q"',
 ): { readonly query: string; readonly select: string } | null {
   const columns = 'columns' in result ? result.columns : 'column' in result ? [result.column] : [];
   const isText = raw !== null || (result.kind === 'value' && result.media === 'text');
   if (isText || columns.every(({ type, parentColumn }) => type.json !== 'converted' && parentColumn === undefined))
     return null;
-  const list = columns.map((column) => asJson(column, reference('"q"', column)));
+  const list = columns.map((column) => asJson(column, reference(row, column)));
   // The line break ends a comment of the query's last line.
   return {
-    query: `"q" (${resultNames(columns).join(', ')}) as (${sql}\n)`,
-    select: `select ${list.join(', ')} from "q"`,
+    query: `${row} (${resultNames(columns).join(', ')}) as (${sql}\n)`,
+    select: `select ${list.join(', ')} from ${row}`,
   };
 }
 

@@ -1,4 +1,5 @@
 /** The statements that save the rows of a call with it, and return them later. */
+import { quoteFreeName } from '../catalog/quote.ts';
 import { resultColumnTypes } from './statement.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -32,13 +33,15 @@ export function buildStoringStatement(
   // The condition without columns is evaluated once. `case` reads the sizes before it collects the rows.
   // A query of WITH that changes data must not be nested.
   const before = mainStart === 0 ? 'with' : `${call.slice(0, mainStart)},`;
-  return `${before} "call"${names.length === 0 ? '' : ` (${names.join(', ')})`} as materialized (${call.slice(mainStart)}
-), "stored" ("v") as materialized (
-  select pg_catalog.array_to_json(array[${texts.join(', ')}]::pg_catalog.text[])::pg_catalog.text from "call"
+  // The queries of WITH before them have names of their own.
+  const [rows, stored] = [quoteFreeName('call', call), quoteFreeName('stored', call)];
+  return `${before} ${rows}${names.length === 0 ? '' : ` (${names.join(', ')})`} as materialized (${call.slice(mainStart)}
+), ${stored} ("v") as materialized (
+  select pg_catalog.array_to_json(array[${texts.join(', ')}]::pg_catalog.text[])::pg_catalog.text from ${rows}
 )
-select "call".* from "call" where (select ${save}($${parameters + 1}::pg_catalog.bytea, case
-  when (select coalesce(pg_catalog.sum(pg_catalog.octet_length("v")), 0) from "stored") operator(pg_catalog.<=) ${maxBytes}
-  then (select '[' operator(pg_catalog.||) coalesce(pg_catalog.string_agg("v", ','), '') operator(pg_catalog.||) ']' from "stored") end))`;
+select ${rows}.* from ${rows} where (select ${save}($${parameters + 1}::pg_catalog.bytea, case
+  when (select coalesce(pg_catalog.sum(pg_catalog.octet_length("v")), 0) from ${stored}) operator(pg_catalog.<=) ${maxBytes}
+  then (select '[' operator(pg_catalog.||) coalesce(pg_catalog.string_agg("v", ','), '') operator(pg_catalog.||) ']' from ${stored}) end))`;
 }
 
 /** Returns the query for saved rows: `$1` is the id, `$2` the shape of the rows. */

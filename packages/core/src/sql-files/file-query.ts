@@ -1,7 +1,5 @@
 import { quoteIdentifier, quoteLiteral } from '../catalog/quote.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
-import type { NamedType } from '../endpoints/named-type.ts';
-import { convertParts } from '../endpoints/statement.ts';
 import {
   buildStoringStatement,
   listQueryInputs,
@@ -14,6 +12,7 @@ import type { Value } from '../postgres/port.ts';
 import { numberParameters, type ParsedFile, type ParsedStatement } from './parse-file.ts';
 import type { PreparedFile } from './prepare-files.ts';
 import { isOneResult, listMembers } from './results.ts';
+import { type QueryParts, storingQuery, wholeQuery } from './with-query.ts';
 
 /** Returns the builder of the queries of an endpoint. The texts of its statements are made for the first request. */
 export function createFileQuery(prepared: PreparedFile, endpoint: Endpoint): QueryBuilder {
@@ -150,55 +149,7 @@ function readClaim(parameter: EndpointParameter | undefined, claims: Value, name
   return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
 }
 
-/** Returns the statement, whose columns are converted to JSON where PostgreSQL has to do it, and whose first row alone counts if it is single. */
-function wholeQuery(
-  { prefix, main }: ParsedStatement,
-  endpoint: Endpoint,
-  { isSingle, isQuery, kind }: PreparedFile['rows'][number],
-): QueryParts {
-  const parts = convertParts(endpoint, main);
-  const hasRows = kind === 'rows' || kind === 'values';
-  if (isSingle && isQuery && hasRows) {
-    const { query, select } = parts ?? { query: `"q" as (${main}\n)`, select: 'select * from "q"' };
-    return { prefix: withPrefix(prefix, query), main: ` ${select} limit 1` };
-  }
-  return parts === null ? { prefix, main } : { prefix: withPrefix(prefix, parts.query), main: ` ${parts.select}` };
-}
-
-/** The queries of WITH, empty without any, and the main query. */
-type QueryParts = Pick<ParsedStatement, 'prefix' | 'main'>;
-
-/** Adds a query to those of WITH. */
-function withPrefix(prefix: string, query: string): string {
-  return prefix === '' ? `with ${query}` : `${prefix}, ${query}`;
-}
-
 /** The setting of the transaction that keeps the result of a statement until all have succeeded. */
 function settingName(index: number): string {
   return `pgway.result_${index}`;
-}
-
-/** Returns the statement that keeps its result as JSON. */
-function storingQuery(
-  { prefix, main }: ParsedStatement,
-  setting: string,
-  { kind, isSingle }: PreparedFile['rows'][number],
-  type: NamedType,
-): string {
-  const store = (value: string): string =>
-    `select pg_catalog.set_config(${quoteLiteral(setting)}, ${value}, true) from "q"`;
-  if (kind === 'count') {
-    const query = `"q" as (${main}\nreturning 1)`;
-    return withPrefix(prefix, `${query} ${store('pg_catalog.count(*)::pg_catalog.text')}`);
-  }
-  const fields = (isSingle ? type : type.element)?.fields;
-  const names = fields === undefined ? ['"c0"'] : fields.map((_, index) => `"c${index}"`);
-  const row =
-    fields === undefined
-      ? `pg_catalog.to_json("q"."c0")`
-      : `pg_catalog.json_build_object(${fields.map(({ key }, index) => `${quoteLiteral(key)}, "q"."c${index}"`).join(', ')})`;
-  const all = isSingle
-    ? `coalesce((pg_catalog.array_agg(${row}))[1]::pg_catalog.text, 'null')`
-    : `coalesce(pg_catalog.json_agg(${row})::pg_catalog.text, '[]')`;
-  return withPrefix(prefix, `"q" (${names.join(', ')}) as (${main}\n) ${store(all)}`);
 }

@@ -9,7 +9,7 @@ import { describeStatement, type DescribedStatement } from '../postgres/describe
 import { type Database, DatabaseError } from '../postgres/port.ts';
 import { faultAt, type FileFault } from './fault.ts';
 import { listQueryNames, queryOnlyReads } from './file-value-queries.ts';
-import { type NotNullTest, readNotNullColumns } from './not-null-columns.ts';
+import { readNotNullColumns } from './not-null-columns.ts';
 import { tokenName } from './scan.ts';
 import {
   type NumberedText,
@@ -22,6 +22,7 @@ import { resolveResult, type StatementRows, statementRows } from './results.ts';
 import { isQuery, mainWord, methodByWord } from './statement-rules.ts';
 import { typesByOidSql } from './types-by-oid.sql.ts';
 import { type NamedEffects, readNamedEffects } from './named-effects.ts';
+import { listTrialQueries } from './with-query.ts';
 
 /** A file that is an endpoint, or has faults. */
 export interface NamedFile {
@@ -59,7 +60,44 @@ export async function prepareFiles(database: Database, files: readonly NamedFile
     readNamedEffects(database, new Set(files.flatMap(({ parsed }) => listNames(parsed)))),
     readNotNullColumns(database, columns),
   ]);
-  return mapInSlices(described, (file) => toPreparedFile(file, { types, effects, isNotNull }));
+  const known = await mapInSlices(described, (file): KnownRows => {
+    const rows = file.faults.length > 0 ? [] : listRows(file, { types, isNotNull });
+    return { ...file, rows };
+  });
+  const tried = await Promise.all(known.map((file) => tryQueries(database, file)));
+  return mapInSlices(tried, (file) => toPreparedFile(file, { types, effects }));
+}
+
+interface KnownRows extends DescribedFile {
+  readonly rows: readonly StatementRows[];
+}
+
+function listRows(
+  { file, statements }: DescribedFile,
+  facts: Parameters<typeof statementRows>[2],
+): readonly StatementRows[] {
+  return file.parsed.statements.map((parts, index) => statementRows(parts, statements[index]!, facts));
+}
+
+/** Adds the faults of statements that PostgreSQL refuses as the queries of WITH that they are sent as. */
+async function tryQueries(database: Database, described: KnownRows): Promise<KnownRows> {
+  const { file, rows } = described;
+  if (described.faults.length > 0) return described;
+  const { parsed } = file;
+  const faults = await Promise.all(
+    [...listTrialQueries(parsed, rows)].map(async ([index, sql]): Promise<readonly FileFault[]> => {
+      const error = await describeStatement(database, sql).then(() => null, toDatabaseError);
+      if (error === null) return [];
+      const message = `${error.diagnostics.message}; the response has the result of a query of WITH, which the statement has to be: write void or skip, or a function`;
+      return [faultAt(parsed.text, parsed.statements[index]!.source.start, 'sql-file', message)];
+    }),
+  );
+  return { ...described, faults: faults.flat() };
+}
+
+function toDatabaseError(error: unknown): DatabaseError {
+  if (error instanceof DatabaseError) return error;
+  throw error;
 }
 
 async function describeFile(database: Database, file: NamedFile): Promise<DescribedFile> {
@@ -79,10 +117,9 @@ function describeText(
   parsed: ParsedFile,
   text: NumberedText,
 ): Promise<DescribedStatement | FileFault> {
-  return describeStatement(database, text.prefix + text.main).catch((error: unknown) => {
-    if (error instanceof DatabaseError) return toFault(parsed, text, error);
-    throw error;
-  });
+  return describeStatement(database, text.prefix + text.main).catch((error: unknown) =>
+    toFault(parsed, text, toDatabaseError(error)),
+  );
 }
 
 /** SQLSTATE of a parameter whose type nothing implies. */
@@ -138,19 +175,14 @@ function listNames({ statements, queries, directives }: ParsedFile): readonly st
 interface CatalogFacts {
   readonly types: TypeLookup;
   readonly effects: NamedEffects;
-  readonly isNotNull: NotNullTest;
 }
 
 function toPreparedFile(
-  { file, statements, queries, faults }: DescribedFile,
-  { types, effects, isNotNull }: CatalogFacts,
+  { file, statements, queries, rows, faults }: KnownRows,
+  { types, effects }: CatalogFacts,
 ): PreparedFile {
   const { path, name, folder, parsed } = file;
   const inputs = faults.length > 0 ? [] : resolveParameters(parsed, { statements, queries }, types);
-  const rows =
-    faults.length > 0
-      ? []
-      : parsed.statements.map((parts, index) => statementRows(parts, statements[index]!, { types, isNotNull }));
   const own = inputs.flatMap((input) => ('message' in input ? [input] : []));
   const result = faults.length > 0 ? { result: nothing, faults: [] } : resolveResult(file.name, parsed, rows);
   const all = [...faults, ...own, ...result.faults];
