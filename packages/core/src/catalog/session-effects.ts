@@ -73,6 +73,7 @@ function* createLookup(objects: readonly CatalogObject[]): Steps<SessionEffectsL
   if (objects.some(({ isImplicit, name }) => isImplicit && altering.has(name))) return unknownSessionEffects;
   const counting = yield* findDependents(objects, ({ readsSequences }) => readsSequences);
   const setting = yield* findDependents(objects, ({ altersTransaction }) => altersTransaction);
+  const setsAnywhere = objects.some(({ isImplicit, name }) => isImplicit && setting.has(name));
   const read = objects.filter(({ onWrite }) => !onWrite);
   const blocking = yield* findDependents(read, ({ mayBlock }) => mayBlock);
   const withUses = (
@@ -80,7 +81,7 @@ function* createLookup(objects: readonly CatalogObject[]): Steps<SessionEffectsL
     uses: Iterable<string>,
   ): UsedEffects => ({
     alters: alters || intersects(uses, altering),
-    altersTransaction: altersTransaction || intersects(uses, setting),
+    altersTransaction: altersTransaction || setsAnywhere || intersects(uses, setting),
     mayBlock: mayBlock || intersects(uses, blocking),
     readsSequences: readsSequences || intersects(uses, counting),
   });
