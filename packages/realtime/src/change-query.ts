@@ -55,7 +55,7 @@ export function buildChangeQuery(
     values: values.slice(table.key.length).map(toText),
     keys,
     columns,
-    altersTransaction: sessionEffects?.altersTransaction ?? false,
+    altersTransaction: sessionEffects?.altersTransaction === true || sessionEffects?.mayBlock === true,
     altersSession: sessionEffects?.alters ?? false,
   };
 }

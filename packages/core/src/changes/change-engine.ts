@@ -71,6 +71,7 @@ export class ChangeEngine implements ChangeFeed {
   readonly #pending: PendingTransactions;
   readonly #log: ReplayLog;
   readonly #limiter: Limiter;
+  readonly #slowLimiter: Limiter;
   readonly #joins: GroupJoins;
   readonly #context: LookupContext;
   readonly #definitions: GroupDefinitions;
@@ -96,7 +97,9 @@ export class ChangeEngine implements ChangeFeed {
     this.#tables = new WatchedTables(options.holders, options.publication);
     this.#watchers = new TableWatchers(this.#tables);
     this.#log = new ReplayLog(options.replay);
-    this.#limiter = new Limiter(Math.max(2, clientShare(options.lookups.size)));
+    const limit = Math.max(2, clientShare(options.lookups.size));
+    this.#limiter = new Limiter(limit);
+    this.#slowLimiter = new Limiter(limit >> 1, this.#limiter);
     this.#pending = new PendingTransactions(options.maxKeys * 4);
     this.#context = {
       runner: options.lookups,
@@ -353,6 +356,7 @@ export class ChangeEngine implements ChangeFeed {
         tables: this.#tables.byKey,
         context: this.#context,
         limiter: this.#limiter,
+        slowLimiter: this.#slowLimiter,
         definitions: this.#definitions,
         onLookups: (count) => void (this.#counts.lookups += count),
         onDeliveries: (count) => void (this.#counts.deliveries += count),

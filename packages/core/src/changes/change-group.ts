@@ -9,6 +9,7 @@ import type {
 } from '../ports/changes.ts';
 import { tableKey } from '../catalog/table-name.ts';
 import { formatChangeId, formatSource, isIdOf, isIdOfServer, numberAfter } from './change-id.ts';
+import { LookupCost } from './lookup-cost.ts';
 import type { ReplayLog } from './replay-log.ts';
 import { unavailable } from './unavailable.ts';
 
@@ -115,8 +116,7 @@ export class ChangeGroup {
   isActive = false;
   /** Whether a lookup of an earlier cut still runs. */
   isBusy = false;
-  /** Whether its last lookup of its own was quick, so that lookups of other groups may follow it in one transaction. */
-  isQuick = false;
+  readonly cost: LookupCost = new LookupCost();
   /** Why the group missed changes of later cuts while it was busy; null: it did not. */
   missed: ChangeGapReason | null = null;
   /** The time at which the last subscriber left, by `performance.now()`; null: there are some. */

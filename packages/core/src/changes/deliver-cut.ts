@@ -12,6 +12,7 @@ import {
   type LookupPair,
   type LookupResult,
   runPair,
+  type RunningPair,
   toFailure,
   toResult,
 } from './group-lookup.ts';
@@ -32,6 +33,8 @@ export interface DeliveryOptions {
   readonly tables: ReadonlyMap<string, WatchedTable>;
   readonly context: LookupContext;
   readonly limiter: Limiter;
+  /** Limits the groups that are known as slow within the other limiter: quick ones do not wait for all of them. */
+  readonly slowLimiter: Limiter;
   readonly definitions: GroupDefinitions;
   onLookups(count: number): void;
   onDeliveries(count: number): void;
@@ -42,42 +45,60 @@ export interface DeliveryOptions {
 
 /** Milliseconds that a cut waits for a slow group. It goes on alone, and misses the cuts until its end. */
 const graceMs = 500;
-/** Milliseconds within which a lookup has to end so that other groups may wait for it. */
-const quickMs = 100;
 
 /** Looks up what has changed for each group, and sends it. Resolves when both cuts are not needed any more. */
 export async function deliverCut(interval: CutInterval, options: DeliveryOptions): Promise<void> {
   const pairs = selectPairs(interval, options);
   if (pairs.length === 0) return;
   options.onLookups(pairs.length);
-  const { context, limiter } = options;
+  const { context, limiter, slowLimiter } = options;
   const { previous, cut } = interval;
   const imports: Promise<void>[] = [];
-  const alone = (pair: LookupPair): Promise<void> => {
-    const started = limiter.enter().then((leave) => {
-      const startedAt = performance.now();
-      const running = runPair(pair, previous, cut, context);
-      void running.result.then(({ kind }) => {
-        leave();
-        pair.group.isQuick = kind === 'changes' && performance.now() - startedAt < quickMs;
-      });
-      return running;
+  const begin = async (pair: LookupPair): Promise<RunningPair | null> => {
+    const { cost } = pair.group;
+    const waitsSince = performance.now();
+    const leave = await (cost.isSlow ? slowLimiter : limiter).enter();
+    if (cost.isSlow && performance.now() - waitsSince > context.timeout) {
+      leave();
+      return null;
+    }
+    const running = runPair(pair, previous, cut, context);
+    void running.result.then((result) => {
+      leave();
+      recordCost(pair.group, result, running.ms());
     });
-    imports.push(started.then(({ imported }) => imported));
-    return started.then(({ result }) => result).then((result) => complete(pair, result, interval, options));
+    return running;
+  };
+  const alone = async (pair: LookupPair): Promise<void> => {
+    const started = begin(pair);
+    imports.push(started.then((running) => running?.imported));
+    const running = await started;
+    // The cut waits for the lookups that have not begun: those of too many slow groups would stop all streams.
+    const result = running === null ? late : await running.result;
+    return complete(pair, result, interval, options);
   };
   const { single, shared } = shareLookups(pairs);
-  const results = single.map(alone);
   const repeated: Promise<void>[] = [];
+  // They are first in the line of the limiter: many groups wait for them.
   const bundles = shared.map(async (bundle) => {
     const leave = await limiter.enter();
     const hasSucceeded = await bundle.run(previous, cut, context).finally(leave);
     if (hasSucceeded) await Promise.all(bundle.pairs.map((pair) => complete(pair, toResult(pair), interval, options)));
     else repeated.push(...bundle.pairs.map((pair) => alone(again(pair, context))));
   });
+  const results = single.map(alone);
   await Promise.all([within(graceMs, Promise.all(results)), ...bundles]);
   await within(graceMs, Promise.all(repeated));
   await Promise.all(imports);
+}
+
+const late: LookupResult = { kind: 'gap', reason: 'lookup-timeout' };
+
+/** @param ms null: the lookups have failed */
+function recordCost({ cost }: ChangeGroup, result: LookupResult, ms: number | null): void {
+  if (ms !== null) cost.measured(ms);
+  else if (result.kind === 'gap' && result.reason === 'lookup-timeout') cost.timedOut();
+  if (result.kind !== 'changes') cost.failed();
 }
 
 /** The rows of an attempt that has failed are incomplete. */

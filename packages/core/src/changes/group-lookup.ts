@@ -93,6 +93,8 @@ export interface RunningPair {
   /** Resolves when both snapshots are read, so that the cuts may end. */
   readonly imported: Promise<void>;
   readonly result: Promise<LookupResult>;
+  /** Milliseconds that PostgreSQL has taken; null: the lookups have not succeeded. */
+  readonly ms: () => number | null;
   cancel(): void;
 }
 
@@ -102,10 +104,15 @@ export function runPair(pair: LookupPair, previous: Cut, cut: Cut, { runner, tim
     ...(before === null ? [] : [runLookups(runner, previous, [before.lookup], timeout)]),
     ...(after === null ? [] : [runLookups(runner, cut, [after.lookup], timeout)]),
   ];
+  let ms: number | null = null;
   return {
+    ms: () => ms,
     imported: Promise.all(running.map(({ imported }) => imported)).then(() => undefined),
     result: Promise.all(running.map(({ done }) => done)).then(
-      () => toResult(pair),
+      (all) => {
+        ms = Math.max(...all);
+        return toResult(pair);
+      },
       (error: unknown) => toFailure(error),
     ),
     cancel: () => {

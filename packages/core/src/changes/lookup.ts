@@ -1,6 +1,14 @@
 import type { ChangeIdentity } from '../ports/changes.ts';
-import { type Call, type Runner, type RowSink, type Statement, type Step, type Value } from '../postgres/port.ts';
-import { setConfigStatement } from '../postgres/settings.ts';
+import {
+  type Call,
+  DatabaseError,
+  type Runner,
+  type RowSink,
+  type Statement,
+  type Step,
+  type Value,
+} from '../postgres/port.ts';
+import { readOnlyStep, setConfigStatement } from '../postgres/settings.ts';
 import type { Cut } from './cut.ts';
 
 /** A statement that reads rows for one identity. */
@@ -16,8 +24,8 @@ export interface Lookup {
 export interface RunningLookups {
   /** Resolves when the snapshot is read, so that the cut may end, or the call has failed. */
   readonly imported: Promise<void>;
-  /** @throws as `Call.failed` */
-  readonly done: Promise<void>;
+  /** Resolves to the milliseconds that PostgreSQL has taken. @throws as `Call.failed` */
+  readonly done: Promise<number>;
   cancel(): void;
 }
 
@@ -25,8 +33,8 @@ export interface RunningLookups {
 const importSteps = 2;
 
 /**
- * Runs lookups in the snapshot of a cut: in one round trip and one transaction. Several of them have the same role, settings with the same
- * names, and no function that alters its transaction.
+ * Runs lookups in the snapshot of a cut: in one round trip and one transaction. Several of them have the same role. Their transaction is
+ * read-only, and each of them ends with a rollback to its beginning: settings and tables that its functions make do not reach the next one.
  * @param timeout milliseconds
  */
 export function runLookups(runner: Runner, cut: Cut, lookups: readonly Lookup[], timeout: number): RunningLookups {
@@ -45,9 +53,11 @@ export function runLookups(runner: Runner, cut: Cut, lookups: readonly Lookup[],
     if (!isReleased) release();
     isReleased = true;
   };
-  const done = new Promise<void>((resolve, reject) => {
+  const done = new Promise<number>((resolve, reject) => {
+    const isShared = lookups.length > 1;
     const call: Call = {
-      steps: lookups.flatMap((lookup, index) => lookupSteps(lookup, index === 0 ? null : lookups[index - 1]!)),
+      steps: isShared ? sharedSteps(lookups) : lookupSteps(first!),
+      isReadOnly: isShared,
       mayShare: false,
       atomic: true,
       isolation: 'repeatable read',
@@ -58,9 +68,9 @@ export function runLookups(runner: Runner, cut: Cut, lookups: readonly Lookup[],
       stepEnded: () => {
         if (++ended >= importSteps) releaseOnce();
       },
-      done: () => {
+      done: (elapsedMs) => {
         releaseOnce();
-        resolve();
+        resolve(elapsedMs);
       },
       failed: (error) => {
         releaseOnce();
@@ -73,16 +83,42 @@ export function runLookups(runner: Runner, cut: Cut, lookups: readonly Lookup[],
   return { imported, done, cancel: () => cancel() };
 }
 
-/** @param previous the lookup before it, whose settings the transaction has; null: it has none */
-function lookupSteps({ identity, statement, values, rows }: Lookup, previous: Lookup | null): readonly Step[] {
-  const known = lastValues(previous?.identity.settings ?? []);
-  const settings = [...lastValues(identity.settings)].filter(([name, value]) => known.get(name) !== value);
-  const step: Step = { statement, values, rows, label: 'statement' };
-  if (settings.length === 0) return [step];
-  return [{ statement: setConfigStatement(settings.length), values: settings.flat(), label: 'settings' }, step];
+const savepoint: Step = {
+  statement: { name: 'pgway_lookup_savepoint', sql: 'savepoint pgway_lookup' },
+  values: [],
+};
+/** The savepoint remains, for the next lookup. */
+const rollbackToSavepoint: Step = {
+  statement: { name: 'pgway_lookup_rollback', sql: 'rollback to savepoint pgway_lookup' },
+  values: [],
+};
+const stepsBeforeShared: readonly Step[] = [readOnlyStep, savepoint];
+/** Settings, statement and rollback. */
+const stepsOfShared = 3;
+
+function sharedSteps(lookups: readonly Lookup[]): readonly Step[] {
+  const steps = lookups.flatMap((lookup) => [settingsStep(lookup), statementStep(lookup), rollbackToSavepoint]);
+  return [...stepsBeforeShared, ...steps];
 }
 
-/** A setting may be made twice, and PostgreSQL ignores the case of its name. */
-function lastValues(settings: ChangeIdentity['settings']): ReadonlyMap<string, string> {
-  return new Map(settings.map(([name, value]) => [name.toLowerCase(), value]));
+/** Returns the index of the lookup with the step that has failed; null: the error is not of one lookup. */
+export function findFailed(error: unknown, { length }: readonly Lookup[]): number | null {
+  if (!(error instanceof DatabaseError) || error.step < 0) return null;
+  if (length === 1) return 0;
+  const index = Math.floor((error.step - stepsBeforeShared.length) / stepsOfShared);
+  return index < 0 ? null : index;
+}
+
+function lookupSteps(lookup: Lookup): readonly Step[] {
+  const step = statementStep(lookup);
+  return lookup.identity.settings.length === 0 ? [step] : [settingsStep(lookup), step];
+}
+
+/** All settings of the caller: its transaction may have those of another one. */
+function settingsStep({ identity: { settings } }: Lookup): Step {
+  return { statement: setConfigStatement(settings.length), values: settings.flat(), label: 'settings' };
+}
+
+function statementStep({ statement, values, rows }: Lookup): Step {
+  return { statement, values, rows, label: 'statement' };
 }

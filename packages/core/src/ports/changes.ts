@@ -25,7 +25,7 @@ export interface ChangeQuery {
   readonly keys: readonly ResultColumn[];
   /** How the row is written as JSON. */
   readonly columns: readonly ResultColumn[];
-  /** Whether functions that the query may call alter the settings of its transaction, so that no other caller may share it. */
+  /** Whether functions that the query may call alter the settings of its transaction, or write, so that no other caller may share it. */
   readonly altersTransaction: boolean;
   /** Whether they alter the session. */
   readonly altersSession: boolean;

@@ -188,7 +188,8 @@ function toQuery({ endpoint, sessionUse }: CompiledEndpoint, { lookup, keys, col
     values: lookup.values.map(toText),
     keys,
     columns: columns ?? (endpoint.result.kind === 'objects' ? endpoint.result.columns : []),
-    altersTransaction: sessionUse.altersTransaction,
+    // Functions that write may keep what they have found for the rest of the transaction.
+    altersTransaction: sessionUse.altersTransaction || sessionUse.mayBlock,
     altersSession: sessionUse.alters,
   };
 }
