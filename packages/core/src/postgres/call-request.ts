@@ -72,6 +72,8 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
   readonly #mustAcceptWrites: boolean;
   /** Whether the statements are being prepared again, because the server has dropped one. */
   isPreparingAgain = false;
+  /** Whether the call was sent with a generic plan: later, the mode of its plan may be another one. */
+  hasGenericPlan = false;
   /** The handle that the caller holds. */
   handle: CallHandle | null = null;
   /** The setting that an earlier call left changed: the rows may be wrong and are dropped. */
@@ -216,7 +218,7 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
 
   /** Reports the time of a call that still runs to its plan. */
   reportRunning(elapsedMs: number): void {
-    if (!this.#hasStalled) this.call.plan?.running(elapsedMs);
+    if (!this.#hasStalled) this.call.plan?.running(elapsedMs, this.hasGenericPlan);
   }
 
   override readyForQuery(now: number, changedSetting: string | null): void {
@@ -232,8 +234,8 @@ export class CallRequest extends PipelinedRequest implements PendingCall {
 
   #reportTime(plan: CallPlan, elapsedMs: number): void {
     if (this.#hasStalled) return;
-    if (this.isAbandoned || this.error !== null) plan.running(elapsedMs);
-    else plan.ended(elapsedMs);
+    if (this.isAbandoned || this.error !== null) plan.failed(elapsedMs, this.hasGenericPlan);
+    else plan.ended(elapsedMs, this.hasGenericPlan);
   }
 
   /** Whether the call failed because one of its statements has to be prepared again. */

@@ -18,10 +18,11 @@ class PlanModeRequest extends MaintenanceRequest {
 /**
  * Gives the session the plan mode of a call that is about to be sent, in the packet of the call. A session whose mode belongs to a pooler or
  * the host never gets a call with a plan.
+ * @returns whether it has generic plans
  */
-export function selectPlanMode(state: SessionState, pipeline: Pipeline, { plan = null }: Pick<Call, 'plan'>): void {
+export function selectPlanMode(state: SessionState, pipeline: Pipeline, { plan = null }: Pick<Call, 'plan'>): boolean {
   const isGeneric = plan !== null && plan.isGeneric;
-  if (isGeneric === state.hasGenericPlans) return;
+  if (isGeneric === state.hasGenericPlans) return isGeneric;
   state.hasGenericPlans = isGeneric;
   const setMode = steps[isGeneric ? 'force_generic_plan' : 'auto'];
   pipeline.writer.writeSteps(setMode);
@@ -29,4 +30,5 @@ export function selectPlanMode(state: SessionState, pipeline: Pipeline, { plan =
   pipeline.push(
     new PlanModeRequest(setMode.length, (error) => void (error === null || (state.hasGenericPlans = null))),
   );
+  return isGeneric;
 }

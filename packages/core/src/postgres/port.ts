@@ -104,10 +104,16 @@ export interface DescribedColumn {
 export interface CallPlan {
   /** Whether PostgreSQL uses a generic plan for all values (`plan_cache_mode`); otherwise it chooses (`auto`). */
   readonly isGeneric: boolean;
-  /** The call has returned its rows. @param elapsedMs as for `Call.done` */
-  ended(elapsedMs: number): void;
-  /** The call runs for so long, or has failed after that time. */
-  running(elapsedMs: number): void;
+  /**
+   * The call has returned its rows.
+   * @param elapsedMs as for `Call.done`
+   * @param wasGeneric `isGeneric` at the time when the call was sent
+   */
+  ended(elapsedMs: number, wasGeneric: boolean): void;
+  /** The call runs for so long. */
+  running(elapsedMs: number, wasGeneric: boolean): void;
+  /** The call has failed, or was abandoned and has ended. */
+  failed(elapsedMs: number, wasGeneric: boolean): void;
 }
 
 export type IsolationLevel = 'read committed' | 'repeatable read' | 'serializable';

@@ -237,7 +237,7 @@ export class Session {
   }
 
   #send(request: CallRequest): void {
-    if (!this.isReserved) selectPlanMode(this.state, this.#pipeline, request.call);
+    if (!this.isReserved) request.hasGenericPlan = selectPlanMode(this.state, this.#pipeline, request.call);
     if (request.call.discardsSequences === true) this.#discardSequences();
     try {
       this.#writer.writeSteps(request.steps);

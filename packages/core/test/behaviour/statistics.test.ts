@@ -38,7 +38,7 @@ test('counters of a gateway: cache, pool, event streams, catalog', async () => {
     events: { open: 0, opened: 0, messages: 0, dropped: 0 },
     reads: { replicas: [], readsOnPrimary: 0 },
     rateLimits: [{ policy: 'one', refused: 0 }],
-    plans: { endpoints: [], comparisons: { auto: 0, generic: 0, undecided: 0, exceeded: 0 }, outliers: 0 },
+    plans: { endpoints: [], comparisons: { auto: 0, generic: 0, undecided: 0, exceeded: 0 }, fallbacks: 0 },
     catalog: { loads: 1, failedLoads: 0, lastLoadMs: expect.any(Number) as number },
   });
   expect(pools).toMatchObject([{ connection: null, size: 1, acquireTimeouts: 0 }]);

@@ -24,6 +24,10 @@ class RecordedPlan implements CallPlan {
   running(elapsedMs: number): void {
     this.events.push(elapsedMs > 0 ? 'running' : 'not running');
   }
+
+  failed(elapsedMs: number): void {
+    this.events.push(elapsedMs > 0 ? 'failed' : 'failed before it began');
+  }
 }
 
 const generic = new RecordedPlan(true);
@@ -143,17 +147,30 @@ test('a lost connection: the next one begins with auto', async () => {
   expect(await modeOf(database, { plan: generic })).toBe('force_generic_plan');
 });
 
+test('a call that waits for a connection ends with the mode that its plan has when the call is sent', async () => {
+  const database = open(db, { poolSize: 1, shareConnections: false });
+  const ends: boolean[] = [];
+  const record = (_: number, wasGeneric: boolean): void => void ends.push(wasGeneric);
+  const plan = { isGeneric: true, ended: record, running: record, failed: record };
+  await modeOf(database, { plan });
+  const calls = [modeOf(database, { plan }), modeOf(database, { plan })];
+  const failing = errorOf(ask(database, [[divide, '0']], { plan }));
+  plan.isGeneric = false;
+  expect(await Promise.all(calls)).toEqual(['force_generic_plan', 'auto']);
+  expect([await failing, ends]).toEqual(['22012', [true, true, false, false]]);
+});
+
 test('a plan receives the time of each call that ends, and of one that still runs or fails', async () => {
   const database = open(db);
   const plan = new RecordedPlan(true);
   await modeOf(database, { plan });
   expect(plan.events.at(-1)).toBe('ended');
   expect(await errorOf(ask(database, [[divide, '0']], { plan }))).toBe('22012');
-  expect(plan.events.at(-1)).toBe('running');
+  expect(plan.events.at(-1)).toBe('failed');
   const before = plan.events.length;
   const slow = ask(database, ['select pg_sleep(60)'], { plan });
   await until('a check of timeouts has seen it', () => plan.events.length > before);
   slow.handle.cancel();
   expect(await errorOf(slow)).toBe('CallCancelled');
-  expect(new Set(plan.events.slice(before))).toEqual(new Set(['running']));
+  expect(new Set(plan.events.slice(before))).toEqual(new Set(['running', 'failed']));
 });

@@ -70,12 +70,12 @@ test('arguments that are cheap in trials and expensive afterwards: one call brin
     comment on function attacked is 'HTTP GET';`);
   onTestFinished(() => gateway.close());
   await untilMode(gateway, 'force_generic_plan', () => '/api/attacked?n=1');
-  const { outliers } = gateway.gateway.statistics().plans!;
+  const { fallbacks } = gateway.gateway.statistics().plans!;
   // Six calls at once, and then one after the other: those that run learn of it after at most two checks.
   const modes = await Promise.all(Array.from({ length: 6 }, () => modesOf(gateway, 3, () => '/api/attacked?n=2')));
   expect(count(modes.flat(), 'force_generic_plan')).toBeLessThanOrEqual(6);
   expect(modes.every(([, ...later]) => later.every((mode) => mode === 'auto'))).toBe(true);
-  expect(gateway.gateway.statistics().plans!.outliers).toBe(outliers + 1);
+  expect(gateway.gateway.statistics().plans!.fallbacks).toBe(fallbacks + 1);
 });
 
 test('reads of a view reach the generic plan too, those with a count and those of other columns for themselves', async () => {

@@ -134,9 +134,9 @@ function planMetrics(
     },
     {
       type: 'counter',
-      name: 'pgway_plan_outliers_total',
+      name: 'pgway_plan_fallbacks_total',
       help: 'Changes back to auto, because calls with a generic plan took longer.',
-      read: () => single(plans().outliers),
+      read: () => single(plans().fallbacks),
     },
   ];
 }

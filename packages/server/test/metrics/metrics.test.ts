@@ -184,7 +184,7 @@ test('the metrics of a server, all of them', async () => {
       "pgway_plan_comparisons_total{result=generic} 0",
       "pgway_plan_comparisons_total{result=undecided} 0",
       "pgway_plan_comparisons_total{result=exceeded} 0",
-      "pgway_plan_outliers_total{} 0",
+      "pgway_plan_fallbacks_total{} 0",
       "pgway_cache_requests_total{result=hit} 1",
       "pgway_cache_requests_total{result=miss} 1",
       "pgway_cache_requests_total{result=shared} 0",

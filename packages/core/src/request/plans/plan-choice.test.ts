@@ -22,7 +22,7 @@ class Simulation {
   lostMs = 0;
   readonly counts: PlanCounts = {
     comparisons: { auto: 0, generic: 0, undecided: 0, exceeded: 0 },
-    outliers: 0,
+    fallbacks: 0,
   };
   readonly choice = new PlanChoice(() => this.now, this.counts);
   readonly #connections: number;
@@ -46,7 +46,7 @@ class Simulation {
     const { isGeneric } = plan;
     const spent = isGeneric ? generic : auto;
     this.#spend(spent, spent - auto);
-    plan.ended(spent);
+    plan.ended(spent, isGeneric);
     return isGeneric ? 'generic' : 'auto';
   }
 
@@ -128,9 +128,9 @@ test('arguments that are cheap in trials only: each change back to auto is follo
   const simulation = new Simulation({ pauseMs: 200 });
   const changes: number[] = [];
   while (simulation.now < 8 * 3_600_000) {
-    const { outliers } = simulation.counts;
+    const { fallbacks } = simulation.counts;
     simulation.call(simulation.choice.isGeneric ? { auto: 0.2, generic: 4_000 } : planningCosts);
-    if (simulation.counts.outliers > outliers) changes.push(simulation.now);
+    if (simulation.counts.fallbacks > fallbacks) changes.push(simulation.now);
   }
   const pauses = changes.slice(1).map((time, index) => time - changes[index]!);
   for (const [index, pause] of pauses.entries()) expect(pause).toBeGreaterThan(Math.min(3_600_000, 1_000 * 2 ** index));
@@ -138,39 +138,92 @@ test('arguments that are cheap in trials only: each change back to auto is follo
   expect(simulation.count('generic')).toBe(changes.length);
 });
 
-test('a call that still runs brings auto back before its end, also for calls that wait for a connection', () => {
+test.each(['ended', 'failed'] as const)(
+  'a call that still runs brings auto back before it has %s, also for calls that wait',
+  (end) => {
+    const simulation = new Simulation();
+    simulation.calls(2_000, () => planningCosts);
+    const { plan } = simulation.choice.next();
+    // Generic plans have saved more than 100 ms, of which 100 count.
+    plan!.running(199, true);
+    expect([simulation.choice.isGeneric, plan!.isGeneric]).toEqual([true, true]);
+    plan!.running(201, true);
+    expect([simulation.choice.isGeneric, plan!.isGeneric, simulation.counts.fallbacks]).toEqual([false, false, 1]);
+    // Its end changes nothing, but the next trials have to wait until its loss is 5 % of the time.
+    plan![end](5_000, true);
+    expect(simulation.counts.fallbacks).toBe(1);
+    const trialsBefore = simulation.count('tried');
+    while (simulation.now < 90_000) simulation.call(planningCosts);
+    expect(simulation.count('tried')).toBe(trialsBefore);
+    while (simulation.now < 110_000) simulation.call(planningCosts);
+    expect(simulation.choice.isGeneric).toBe(true);
+  },
+);
+
+test('calls that waited at a return to auto ran with auto: they delay no trials', () => {
   const simulation = new Simulation();
   simulation.calls(2_000, () => planningCosts);
   const { plan } = simulation.choice.next();
-  // Generic plans have saved more than 100 ms, of which 100 count.
-  plan!.running(199);
-  expect([simulation.choice.isGeneric, plan!.isGeneric]).toEqual([true, true]);
-  plan!.running(201);
-  expect([simulation.choice.isGeneric, plan!.isGeneric, simulation.counts.outliers]).toEqual([false, false, 1]);
-  // Its end changes nothing, but the next trials have to wait until its loss is 5 % of the time.
-  plan!.ended(5_000);
-  expect(simulation.counts.outliers).toBe(1);
-  const trialsBefore = simulation.count('tried');
-  while (simulation.now < 90_000) simulation.call(planningCosts);
-  expect(simulation.count('tried')).toBe(trialsBefore);
-  while (simulation.now < 110_000) simulation.call(planningCosts);
+  plan!.running(300, true);
+  expect(simulation.choice.isGeneric).toBe(false);
+  for (let call = 0; call < 10; call++) plan!.ended(30_000, false);
+  plan!.failed(30_000, false);
+  while (simulation.now < 10_000) simulation.call(planningCosts);
   expect(simulation.choice.isGeneric).toBe(true);
+});
+
+test.each([
+  ['20 times the longest of them', 30, 600],
+  ['an hour at most', 300, 3_600],
+])('ten calls that waited for one lock delay trials by %s', (_, lockedSeconds, delaySeconds) => {
+  const simulation = new Simulation();
+  simulation.calls(2_000, () => planningCosts);
+  const { plan } = simulation.choice.next();
+  plan!.running(300, true);
+  simulation.now += lockedSeconds * 1_000;
+  for (let call = 0; call < 10; call++) plan!.ended(lockedSeconds * 1_000, true);
+  const endsAt = simulation.now + delaySeconds * 1_000;
+  const trials = simulation.count('tried');
+  while (simulation.now < endsAt - 1_000) {
+    simulation.now += 900;
+    simulation.call(planningCosts);
+  }
+  expect(simulation.count('tried')).toBe(trials);
+  simulation.now = endsAt + delaySeconds * 30;
+  simulation.calls(400, () => planningCosts);
+  expect(simulation.choice.isGeneric).toBe(true);
+});
+
+test('calls that become short while generic plans are chosen: a generic plan that is slow later is given up at once', () => {
+  const simulation = new Simulation();
+  simulation.calls(1_000, () => ({ auto: 25, generic: 15 }));
+  // Trials may have begun before.
+  for (let hour = 0; hour < 2; hour++) {
+    simulation.now += 3_600_000;
+    simulation.calls(1_000, () => planningCosts);
+  }
+  expect(simulation.choice.isGeneric).toBe(true);
+  const before = simulation.count('generic');
+  for (let call = 0; call < 1_000; call++) simulation.call({ auto: 0.2, generic: 8, tried: 0.05 });
+  expect(simulation.counts.fallbacks).toBe(1);
+  // Each one loses 7.8 ms of the 200.
+  expect(simulation.count('generic') - before).toBeLessThan(30);
 });
 
 test('after a delay by the machine, which auto has too, a generic plan comes back', () => {
   const simulation = new Simulation();
   const noise = (index: number): Cost => (index % 3_000 === 2_999 ? { auto: 400, generic: 400 } : planningCosts);
   simulation.calls(100_000, noise);
-  expect(simulation.counts.outliers).toBeGreaterThan(0);
+  expect(simulation.counts.fallbacks).toBeGreaterThan(0);
   expect(simulation.count('generic') / simulation.runs.length).toBeGreaterThan(0.5);
 });
 
-test('short outliers change nothing while generic plans save more time', () => {
+test('short fallbacks change nothing while generic plans save more time', () => {
   const simulation = new Simulation();
   simulation.calls(1_000, () => planningCosts);
-  // Generic plans save 0.15 ms a call, and so 60 ms between two outliers.
+  // Generic plans save 0.15 ms a call, and so 60 ms between two fallbacks.
   simulation.calls(20_000, (index) => (index % 400 === 399 ? { auto: 50, generic: 50 } : planningCosts));
-  expect(simulation.counts.outliers).toBe(0);
+  expect(simulation.counts.fallbacks).toBe(0);
   expect(simulation.count('generic')).toBeGreaterThan(20_500);
 });
 
@@ -180,7 +233,7 @@ test('arguments that are slow with a generic plan cost at most 200 ms and the la
   const savedMs = -simulation.lostMs;
   expect(savedMs).toBeGreaterThan(1_000);
   while (simulation.choice.isGeneric) simulation.call({ auto: 0.2, generic: 60 });
-  expect(simulation.counts.outliers).toBe(1);
+  expect(simulation.counts.fallbacks).toBe(1);
   expect(simulation.lostMs + savedMs).toBeLessThan(200 + 60);
 });
 
@@ -200,10 +253,10 @@ test('calls that are a little slow bring auto back, even if trials on other conn
   simulation.calls(2_000, () => planningCosts);
   const { plan } = simulation.choice.next();
   // Each loses 11.8 ms of the 200.
-  for (let call = 0; call < 16; call++) plan!.ended(12);
+  for (let call = 0; call < 16; call++) plan!.ended(12, true);
   expect(simulation.choice.isGeneric).toBe(true);
-  plan!.ended(12);
-  expect([simulation.choice.isGeneric, simulation.counts.outliers]).toEqual([false, 1]);
+  plan!.ended(12, true);
+  expect([simulation.choice.isGeneric, simulation.counts.fallbacks]).toEqual([false, 1]);
 });
 
 test('calls that are slow now and then bring auto back, even if trials on other connections are fast', () => {
@@ -212,7 +265,7 @@ test('calls that are slow now and then bring auto back, even if trials on other 
   expect(simulation.choice.isGeneric).toBe(true);
   // One of three calls is not slow: there are never ten of them in a row.
   simulation.calls(3_000, (index) => ({ auto: 1, generic: 4 + 4 * (index % 3), tried: 0.25 }));
-  expect(simulation.counts.outliers).toBeGreaterThan(0);
+  expect(simulation.counts.fallbacks).toBeGreaterThan(0);
   expect(simulation.count('generic')).toBeLessThan(2_000);
 });
 
@@ -249,19 +302,19 @@ describe('for all workloads', () => {
     pauseMs: fc.integer({ min: 0, max: 2_000 }),
   });
 
-  test('at most a quarter of the calls between two decisions are trials, and one outlier ends a generic plan', () => {
+  test('at most a quarter of the calls between two decisions are trials, and one slow call ends a generic plan', () => {
     fc.assert(
       fc.property(workload, fc.infiniteStream(fc.nat()), ({ costs, ...options }, indexes) => {
         const simulation = new Simulation(options);
-        /** Slow calls with a generic plan that were no outlier, and outliers after which it stayed. */
+        /** Slow calls with a generic plan after which it stayed, or was chosen at once again. */
         const faults: string[] = [];
         for (let call = 0; call < 2_000; call++) {
           const chosen = costs[(indexes.next().value as number) % costs.length]!;
-          const { outliers } = simulation.counts;
+          const { fallbacks } = simulation.counts;
           const run = simulation.call(chosen);
-          const isOutlier = simulation.counts.outliers > outliers;
-          if (run === 'generic' && chosen.generic > 300 && !isOutlier) faults.push(`call ${call} is not an outlier`);
-          if (isOutlier && simulation.choice.isGeneric) faults.push(`generic after the outlier ${call}`);
+          const isFallback = simulation.counts.fallbacks > fallbacks;
+          if (run === 'generic' && chosen.generic > 300 && !isFallback) faults.push(`no fallback after call ${call}`);
+          if (isFallback && simulation.choice.isGeneric) faults.push(`generic after the fallback ${call}`);
         }
         expect(faults).toEqual([]);
         const trials = simulation.runs.filter((run) => run !== 'auto' && run !== 'generic').length;

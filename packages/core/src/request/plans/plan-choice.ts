@@ -19,7 +19,7 @@ const minLimitMs = 10;
  * counts up to as much, so that new arguments or data cannot lose more than twice this.
  */
 const maxLossMs = 100;
-/** Calls in the mean of `auto`: enough for rare delays that no plan causes, and few enough to follow the data. */
+/** Calls in the mean of `auto`, each with at most `maxLossMs`: enough for rare delays that no plan causes, and few enough to follow the data. */
 const averagedCalls = 1_000;
 /** Milliseconds until the next trials; doubled at each decision, up to the second number. */
 const firstPauseMs = 1_000;
@@ -35,7 +35,7 @@ export interface PlanCounts {
   /** Comparisons by their result. `exceeded`: a trial was cancelled at its limit. */
   readonly comparisons: Record<Verdict | 'exceeded', number>;
   /** Changes back to `auto`, because calls with a generic plan took longer. */
-  outliers: number;
+  fallbacks: number;
 }
 
 /** A call that is measured. Exactly one of its methods is called, once. */
@@ -66,15 +66,17 @@ export class PlanChoice {
   #settled = new SettledCalls(this, false);
   /** The calls until the next question or trial. */
   #callsLeft = callsPerCheck;
-  /** The mean of settled calls with `auto`, and the number of calls in it. */
+  /** The mean of settled calls with `auto`, and the number of calls in it. While generic plans are chosen, it follows the trials. */
   #autoMs = 0;
   #autoCalls = 0;
+  /** The mean of the trials with `auto` at the last decision for generic plans: without the time of the gateway and the network. */
+  #triedAutoMs = 0;
   /** Milliseconds that generic plans have saved since they were chosen, less those that they lost; at most `maxLossMs`. */
-  #accountMs = 0;
+  #cappedSavedMs = 0;
   /** The same without a limit, since the last decision. */
   #savedMs = 0;
-  /** Milliseconds that generic plans have lost and not saved since. */
-  #debtMs = 0;
+  /** Milliseconds that generic plans have lost and not saved since; no more than the longest pause can make up for. */
+  #lostMs = 0;
   #trials: Trials | null = null;
   #nextAt = 0;
   #pauseMs = 0;
@@ -95,7 +97,7 @@ export class PlanChoice {
     const settled = this.#settled;
     if (--this.#callsLeft > 0) return settled;
     if (this.#trials === null) {
-      if (this.#mustTry()) this.#trials = new Trials(this.#random);
+      if (this.#mustTry()) this.#trials = new Trials(this.#random, this.#autoMs);
       this.#callsLeft = this.#trials === null ? callsPerCheck : callsPerTrial;
       return settled;
     }
@@ -107,21 +109,26 @@ export class PlanChoice {
   /** A settled call with `auto` has ended. */
   autoEnded(elapsedMs: number): void {
     this.#autoCalls = Math.min(averagedCalls, this.#autoCalls + 1);
-    this.#autoMs += (elapsedMs - this.#autoMs) / this.#autoCalls;
+    this.#autoMs += (Math.min(2 * maxLossMs, elapsedMs) - this.#autoMs) / this.#autoCalls;
   }
 
-  /** A settled call with a generic plan has ended. @param isOlder whether the call is older than the last change of the mode */
-  genericEnded(elapsedMs: number, isOlder: boolean): void {
+  /** A settled call with a generic plan has ended. */
+  genericEnded(elapsedMs: number): void {
     const savedMs = this.#autoMs - elapsedMs;
-    if (isOlder) return this.#settleDebt(savedMs);
     this.#savedMs += savedMs;
-    this.#accountMs = Math.min(maxLossMs, this.#accountMs + savedMs);
-    if (this.#accountMs < -maxLossMs) this.#abandonGeneric();
+    this.#cappedSavedMs = Math.min(maxLossMs, this.#cappedSavedMs + savedMs);
+    if (this.#cappedSavedMs < -maxLossMs) this.#fallBack();
   }
 
   /** A settled call with a generic plan still runs, or has failed. */
   genericRuns(elapsedMs: number): void {
-    if (this.#accountMs + this.#autoMs - elapsedMs < -maxLossMs) this.#abandonGeneric();
+    if (this.#cappedSavedMs + this.#autoMs - elapsedMs < -maxLossMs) this.#fallBack();
+  }
+
+  /** Generic plans have lost time, or saved some: the next trials wait until all of it is a small share. */
+  addLoss(milliseconds: number): void {
+    this.#lostMs = Math.min(maxPauseMs / pausePerLoss, Math.max(0, this.#lostMs + milliseconds));
+    this.#nextAt = Math.max(this.#nextAt, this.#clock() + this.#lostMs * pausePerLoss);
   }
 
   /** Trials of longer calls might end at their limit though both plans take the same time. */
@@ -130,8 +137,8 @@ export class PlanChoice {
     return isShort && this.#clock() >= this.#nextAt;
   }
 
-  #abandonGeneric(): void {
-    this.#counts.outliers++;
+  #fallBack(): void {
+    this.#counts.fallbacks++;
     this.#settle(false);
   }
 
@@ -142,30 +149,32 @@ export class PlanChoice {
     if (verdict === null) return;
     this.#counts.comparisons[verdict]++;
     if (verdict === 'exceeded') this.#savedMs -= trials.limitMs;
+    if (verdict === 'generic') this.#followTrials(trials);
     this.#settle(verdict === 'generic');
   }
 
+  /** No settled call shows the time of `auto` while generic plans are chosen. */
+  #followTrials({ autoMs }: Trials): void {
+    if (this.isGeneric) this.#autoMs = Math.max(autoMs, this.#autoMs + autoMs - this.#triedAutoMs);
+    this.#triedAutoMs = autoMs;
+  }
+
   #settle(isGeneric: boolean): void {
-    this.#settleDebt(this.#savedMs);
+    this.addLoss(-this.#savedMs);
     const wasGeneric = this.isGeneric;
     if (isGeneric !== wasGeneric) {
-      this.#settled.plan.retire();
+      this.#settled.plan.retire(this.#autoMs);
       this.#settled = new SettledCalls(this, isGeneric);
-      this.#accountMs = 0;
+      this.#cappedSavedMs = 0;
       // Generic plans have saved what they lost before, until the data has changed: new trials may decide otherwise soon.
-      if (wasGeneric && this.#debtMs === 0) this.#pauseMs = 0;
+      if (wasGeneric && this.#lostMs === 0) this.#pauseMs = 0;
     }
     this.#savedMs = 0;
     this.#trials = null;
     this.#callsLeft = callsPerCheck;
-    const leastMs = Math.max(firstPauseMs, this.#debtMs * pausePerLoss);
+    const leastMs = Math.max(firstPauseMs, this.#lostMs * pausePerLoss);
     this.#pauseMs = Math.min(maxPauseMs, Math.max(leastMs, this.#pauseMs * 2));
     this.#nextAt = this.#clock() + this.#pauseMs;
-  }
-
-  #settleDebt(savedMs: number): void {
-    this.#debtMs = Math.max(0, this.#debtMs - savedMs);
-    this.#nextAt = Math.max(this.#nextAt, this.#clock() + this.#debtMs * pausePerLoss);
   }
 }
 
@@ -190,6 +199,9 @@ class ChosenPlan implements SettledPlan {
   readonly #choice: PlanChoice;
   readonly #isGeneric: boolean;
   #isRetired = false;
+  /** The time of a call with `auto` at that moment. */
+  #autoMs = 0;
+  #longestLossMs = maxLossMs;
 
   constructor(choice: PlanChoice, isGeneric: boolean) {
     this.#choice = choice;
@@ -202,18 +214,33 @@ class ChosenPlan implements SettledPlan {
     return this.#isGeneric && !this.#isRetired;
   }
 
-  /** The mode has changed. */
-  retire(): void {
+  /** The mode has changed. @param autoMs the time of a call with `auto` */
+  retire(autoMs: number): void {
     this.#isRetired = true;
+    this.#autoMs = autoMs;
   }
 
-  ended(elapsedMs: number): void {
-    if (this.#isGeneric) this.#choice.genericEnded(elapsedMs, this.#isRetired);
-    else this.#choice.autoEnded(elapsedMs);
+  ended(elapsedMs: number, wasGeneric: boolean): void {
+    if (!wasGeneric) this.#choice.autoEnded(elapsedMs);
+    else if (this.#isRetired) this.#addLoss(elapsedMs);
+    else this.#choice.genericEnded(elapsedMs);
   }
 
-  running(elapsedMs: number): void {
-    if (this.isGeneric) this.#choice.genericRuns(elapsedMs);
+  running(elapsedMs: number, wasGeneric: boolean): void {
+    if (wasGeneric && !this.#isRetired) this.#choice.genericRuns(elapsedMs);
+  }
+
+  failed(elapsedMs: number, wasGeneric: boolean): void {
+    if (wasGeneric && this.#isRetired) this.#addLoss(elapsedMs);
+    else this.running(elapsedMs, wasGeneric);
+  }
+
+  /** The calls that were sent before the mode changed may have waited for the same lock: beyond `maxLossMs`, only the longest of them counts. */
+  #addLoss(elapsedMs: number): void {
+    const lostMs = elapsedMs - this.#autoMs;
+    const longerMs = Math.max(0, lostMs - this.#longestLossMs);
+    this.#longestLossMs += longerMs;
+    this.#choice.addLoss(Math.min(maxLossMs, lostMs) + longerMs);
   }
 }
 
@@ -233,14 +260,17 @@ class Trials {
   readonly #auto = new Samples();
   readonly #generic = new Samples();
   readonly #random: () => number;
+  readonly #settledMs: number;
   #begun = 0;
   /** Whether a pair begins with a generic plan. */
   #isGenericFirst = false;
   #isRunning = false;
   #hasExceeded = false;
 
-  constructor(random: () => number) {
+  /** @param settledMs the mean time of calls with `auto`: the first trials may not count */
+  constructor(random: () => number, settledMs: number) {
     this.#random = random;
+    this.#settledMs = settledMs;
   }
 
   /**
@@ -279,8 +309,14 @@ class Trials {
     return comparePlans(this.#auto.times, this.#generic.times) ?? (this.#begun >= maxTrials ? 'undecided' : null);
   }
 
+  /** The mean of the times with `auto`. There is at least one. */
+  get autoMs(): number {
+    const { times } = this.#auto;
+    return times.reduce((sum, time) => sum + Math.min(maxLossMs, time), 0) / times.length;
+  }
+
   get limitMs(): number {
-    const slowest = Math.max(0, ...this.#auto.times);
+    const slowest = Math.max(this.#settledMs, ...this.#auto.times);
     return Math.ceil(Math.min(maxLossMs, Math.max(minLimitMs, slowest * limitFactor)));
   }
 }

@@ -26,7 +26,7 @@ export class PlanChoices {
   readonly #clock: Clock;
   readonly #counts: PlanCounts = {
     comparisons: { auto: 0, generic: 0, undecided: 0, exceeded: 0 },
-    outliers: 0,
+    fallbacks: 0,
   };
   readonly #databases = new Map<Database, Map<Statement, StatementChoice>>();
 
@@ -54,8 +54,8 @@ export class PlanChoices {
     const plans = statements.map(({ endpoint: { method, path }, choice: { isGeneric } }) => {
       return { method, path, auto: isGeneric ? 0 : 1, generic: isGeneric ? 1 : 0 };
     });
-    const { comparisons, outliers } = this.#counts;
-    return { endpoints: mergeEndpoints(plans), comparisons: { ...comparisons }, outliers };
+    const { comparisons, fallbacks } = this.#counts;
+    return { endpoints: mergeEndpoints(plans), comparisons: { ...comparisons }, fallbacks };
   }
 
   #add(database: Database, endpoint: Endpoint, statement: Statement): PlanChoice {

@@ -6,23 +6,31 @@ import { expect, test } from 'vitest';
 import { simulate, type Strategy } from '../../../test/plans/simulation/simulate.ts';
 import { workloads } from '../../../test/plans/simulation/workloads.ts';
 
-const seed = 1;
+const seeds = [1, 2, 3];
 /** What trials and mistakes may cost, relative to `auto`. */
 const allowedShare = 0.05;
 
-const results = workloads.map((workload) => {
-  const spent = (strategy: Strategy): number => simulate(workload, strategy, seed).spentMs;
-  const auto = spent('auto');
-  const best = Math.min(auto, spent('force_custom_plan'), spent('force_generic_plan'));
-  return { workload, auto, best, measured: simulate(workload, 'measured', seed) };
-});
+const results = seeds.flatMap((seed) =>
+  workloads.map((workload) => {
+    const spent = (strategy: Strategy): number => simulate(workload, strategy, seed).spentMs;
+    const auto = spent('auto');
+    return { workload, seed, auto, spent, measured: simulate(workload, 'measured', seed) };
+  }),
+);
+/** With the best mode of each workload. The first seed is enough for these. */
+const compared = results
+  .filter(({ seed }) => seed === seeds[0])
+  .map(({ spent, ...result }) => {
+    const best = Math.min(result.auto, spent('force_custom_plan'), spent('force_generic_plan'));
+    return { ...result, best };
+  });
 
 if (process.env.PGWAY_TEST_TABLE === '1') {
-  const rows = results.map(({ workload, auto, best, measured }) => [
+  const rows = compared.map(({ workload, auto, best, measured }) => [
     workload.name,
     ...[auto, best, measured.spentMs].map((ms) => (ms / 1_000).toFixed(2)),
     `${(100 * (measured.spentMs / auto - 1)).toFixed(1)} %`,
-    ...[measured.trials, measured.cancelled, measured.abandoned, measured.generic].map(String),
+    ...[measured.trials, measured.cancelled, measured.fallbacks, measured.generic].map(String),
   ]);
   const head = [
     'workload',
@@ -44,20 +52,24 @@ test('there are at least 50 workloads, each with its own name', () => {
   expect(new Set(workloads.map(({ name }) => name)).size).toBe(workloads.length);
 });
 
-test.each(results)('$workload.name: at most 5 % more time than with auto', ({ workload, auto, measured }) => {
-  expect(measured.spentMs).toBeLessThanOrEqual(auto * (1 + allowedShare) + workload.lossMs);
-});
+test.each(results)(
+  '$workload.name, seed $seed: at most 5 % more time than with auto',
+  ({ workload, auto, measured }) => {
+    expect(measured.spentMs).toBeLessThanOrEqual(auto * (1 + allowedShare) + workload.lossMs);
+    expect(measured.generic).toBeGreaterThanOrEqual(workload.leastGeneric);
+  },
+);
 
 test('the best mode takes little less time than the measured one, over all workloads', () => {
-  const logarithms = results.map(({ best, measured }) => Math.log(measured.spentMs / best));
+  const logarithms = compared.map(({ best, measured }) => Math.log(measured.spentMs / best));
   const mean = Math.exp(logarithms.reduce((sum, value) => sum + value, 0) / logarithms.length);
   expect(mean).toBeLessThan(1.25);
   // With `auto` for all calls it is 1.78.
-  const ofAuto = results.reduce((sum, { auto, best }) => sum + Math.log(auto / best), 0) / results.length;
+  const ofAuto = compared.reduce((sum, { auto, best }) => sum + Math.log(auto / best), 0) / compared.length;
   expect(Math.exp(ofAuto)).toBeGreaterThan(1.5);
 });
 
 test('the same calls have the same times', () => {
-  const again = simulate(workloads[0]!, 'measured', seed);
+  const again = simulate(workloads[0]!, 'measured', seeds[0]!);
   expect(again).toEqual(results[0]!.measured);
 });

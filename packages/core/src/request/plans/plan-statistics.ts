@@ -16,13 +16,13 @@ export interface PlanStatistics {
   /** Comparisons by their result, since the start. `exceeded`: a trial was cancelled at its limit. */
   readonly comparisons: Readonly<PlanCounts['comparisons']>;
   /** Changes back to `auto`, because calls with a generic plan took longer, since the start. */
-  readonly outliers: number;
+  readonly fallbacks: number;
 }
 
 export const noPlanStatistics: PlanStatistics = Object.freeze({
   endpoints: [],
   comparisons: { auto: 0, generic: 0, undecided: 0, exceeded: 0 },
-  outliers: 0,
+  fallbacks: 0,
 });
 
 /** Returns the sum for several databases. */
@@ -36,7 +36,7 @@ export function addPlanStatistics(left: PlanStatistics, right: PlanStatistics): 
       undecided: left.comparisons.undecided + undecided,
       exceeded: left.comparisons.exceeded + exceeded,
     },
-    outliers: left.outliers + right.outliers,
+    fallbacks: left.fallbacks + right.fallbacks,
   };
 }
 

@@ -8,8 +8,7 @@ export interface Workload {
   readonly calls: number;
   /** The time at which the client sends a call. */
   readonly sentAt: (index: number) => number;
-  /** The cost of a call. An attacker may know the plan that it will have. */
-  readonly cost: (call: { readonly index: number; readonly random: Random; readonly plan: CallPlanKind }) => CallCost;
+  readonly cost: (call: RunningCall) => CallCost;
   readonly connections: number;
   /** The calls before which `ANALYZE` invalidates all plans. */
   readonly analyzedAt: readonly number[];
@@ -19,6 +18,17 @@ export interface Workload {
   readonly relations: number;
   /** Milliseconds by which measured plans may exceed their share. */
   readonly lossMs: number;
+  /** The calls that must have a generic plan, at least. */
+  readonly leastGeneric: number;
+}
+
+/** What the cost of a call may depend on, when it begins. */
+export interface RunningCall {
+  readonly index: number;
+  readonly random: Random;
+  /** An attacker may know it. */
+  readonly plan: CallPlanKind;
+  readonly now: number;
 }
 
 /** How the gateway runs a call. */
@@ -35,7 +45,7 @@ export interface Outcome {
   readonly spentMs: number;
   readonly trials: number;
   readonly cancelled: number;
-  readonly abandoned: number;
+  readonly fallbacks: number;
   /** The calls with a generic plan, besides trials. */
   readonly generic: number;
 }
@@ -85,7 +95,7 @@ class Simulation {
   readonly #noise: Random;
   readonly #counts: PlanCounts = {
     comparisons: { auto: 0, generic: 0, undecided: 0, exceeded: 0 },
-    outliers: 0,
+    fallbacks: 0,
   };
   readonly #choice = new PlanChoice(() => this.#now, this.#counts);
   /** What the gateway learns later, by its time. */
@@ -98,6 +108,9 @@ class Simulation {
   #backends = 0;
   #selections = 0;
   readonly #waiting: (() => void)[] = [];
+  /** Arrays that `#select` fills: one for each call would take most of the time. */
+  readonly #free: Connection[] = [];
+  readonly #others: Connection[] = [];
 
   constructor(workload: Workload, strategy: Strategy, seed: number) {
     this.#workload = workload;
@@ -119,7 +132,7 @@ class Simulation {
       spentMs: this.#spentMs,
       trials: this.#trials,
       cancelled: this.#counts.comparisons.exceeded,
-      abandoned: this.#counts.outliers,
+      fallbacks: this.#counts.fallbacks,
       generic: this.#generic,
     };
   }
@@ -146,10 +159,10 @@ class Simulation {
 
   #call(index: number): void {
     const planned = this.#strategy === 'measured' ? this.#choice.next() : null;
-    const kind: CallPlanKind = planned?.trial ? 'trial' : planned?.plan.isGeneric === true ? 'generic' : 'auto';
-    const random = createRandom(Math.imul(index + 1, 0x9e_37_79_b1) ^ this.#seed);
-    const call = { index, cost: this.#workload.cost({ index, random, plan: kind }) };
     this.#waiting.push(() => {
+      const plan: CallPlanKind = planned?.trial ? 'trial' : planned?.plan.isGeneric === true ? 'generic' : 'auto';
+      const random = createRandom(Math.imul(index + 1, 0x9e_37_79_b1) ^ this.#seed);
+      const call = { index, cost: this.#workload.cost({ index, random, plan, now: this.#now }) };
       if (planned === null) this.#run(this.#select(false), this.#strategy as PlanMode, call, () => undefined);
       else if (planned.trial === null) this.#runSettled(planned.plan, call);
       else this.#runTrial(planned.trial, call);
@@ -171,10 +184,10 @@ class Simulation {
     const startedAt = this.#now;
     const gatewayMs = -meanGatewayMs * Math.log(1 - this.#noise());
     const endsAt = this.#run(connection, isGeneric ? 'force_generic_plan' : 'auto', call, () =>
-      plan.ended(this.#now + gatewayMs - startedAt),
+      plan.ended(this.#now + gatewayMs - startedAt, isGeneric),
     );
     for (let at = Math.ceil(startedAt / checkMs) * checkMs; at < endsAt; at += checkMs)
-      this.#later(at, () => plan.running(at - startedAt));
+      this.#later(at, () => plan.running(at - startedAt, isGeneric));
   }
 
   #runTrial(trial: PlanTrial, call: Call): void {
@@ -197,9 +210,12 @@ class Simulation {
 
   /** Returns a free connection, if possible one that has the mode, as the pool does. */
   #select(isGeneric: boolean): Connection {
-    const free = this.#connections.filter(({ isBusy }) => !isBusy);
-    const preferred = free.filter((connection) => connection.isGeneric === isGeneric);
-    const candidates = preferred.length > 0 ? preferred : free;
+    const preferred = this.#free;
+    const others = this.#others;
+    preferred.length = others.length = 0;
+    for (const connection of this.#connections)
+      if (!connection.isBusy) (connection.isGeneric === isGeneric ? preferred : others).push(connection);
+    const candidates = preferred.length > 0 ? preferred : others;
     const selected = candidates[this.#selections++ % candidates.length]!;
     if (++selected.calls <= this.#workload.sessionCalls) return selected;
     return Object.assign(selected, this.#connect(), { calls: 1 });

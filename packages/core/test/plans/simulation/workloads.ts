@@ -41,6 +41,7 @@ function workload(
     sessionCalls: Number.POSITIVE_INFINITY,
     relations: 1,
     lossMs: 0,
+    leastGeneric: 0,
     sentAt,
     cost: typeof costOf === 'function' ? (call) => cost(costOf(call)) : () => cost(costOf),
     ...options,
@@ -80,6 +81,11 @@ const steady: readonly Workload[] = [
     genericEstimate: 5,
   }),
   workload('200 partitions, pruned by the values', { planMs: 0.4, customMs: 0.1, genericMs: 6 }),
+  workload(
+    'calls of 20 ms, on connections that are busy',
+    { planMs: 20, customMs: 20, genericMs: 20 },
+    { everyMs: 5, leastGeneric: 20_000 },
+  ),
   workload('long calls', { planMs: 1, customMs: 80, genericMs: 80 }, { everyMs: 20, calls: 5_000 }),
   workload(
     'long calls with a generic plan of 30 s',
@@ -140,6 +146,14 @@ const growth: readonly Workload[] = [
     genericMs: index < 10_000 ? 0.05 : 8,
   })),
   workload('a generic plan that becomes slow', ({ index }) => ({ genericMs: index < 10_000 ? 0.05 : 2.5 })),
+  workload(
+    'a table that shrinks, and later a generic plan that is slow',
+    ({ index }) => {
+      if (index < 2_000) return { planMs: 5, customMs: 20, genericMs: 18 };
+      return { genericMs: index < 8_750 ? 0.05 : 15 };
+    },
+    { everyMs: 4 },
+  ),
   workload('a generic plan that becomes fast', ({ index }) => ({ genericMs: index < 10_000 ? 25 : 0.05 })),
   workload('ANALYZE after every 500 calls', {}, { analyzedAt: Array.from({ length: 59 }, (_, i) => 500 * (i + 1)) }),
 ];
@@ -170,8 +184,18 @@ const waits: readonly Workload[] = [
   workload('a lock wait of 500 ms among 1,000 calls', ({ random }) => ({ waitMs: random() < 0.001 ? 500 : 0 })),
   workload('a lock wait of 100 ms among 50 calls', ({ random }) => ({ waitMs: random() < 0.02 ? 100 : 0 })),
   workload('a lock wait of 30 s among 10,000 calls', ({ random }) => ({ waitMs: random() < 0.0001 ? 30_000 : 0 })),
-  workload('a table that is locked for 2 s in every 20 s', ({ index }) => ({
-    waitMs: index % 10_000 >= 8_000 && index % 10_000 < 9_000 ? 2 * (9_000 - (index % 10_000)) : 0,
+  workload('a table that is locked for 2 s in every 20 s', ({ now }) => ({
+    waitMs: now % (20 * second) >= 18 * second ? 20 * second - (now % (20 * second)) : 0,
+  })),
+  // In the middle of four hours: generic plans have to come back after an hour at most.
+  workload(
+    'a table that is locked for 20 s, with 64 calls at once',
+    ({ now }) => ({ waitMs: now >= 2 * hour ? Math.max(0, 2 * hour + 20 * second - now) : 0 }),
+    { sentAt: (index) => Math.floor(index / 64) * (minute / 2), connections: 64, leastGeneric: 12_000 },
+  ),
+  workload('a lock wait of 2 s, and later a generic plan that is slow', ({ index }) => ({
+    waitMs: index === 30 ? 2_000 : 0,
+    genericMs: index < 10_000 ? 0.05 : 8,
   })),
   workload('a machine that delays one of 100 calls by 20 ms', ({ random }) => ({
     waitMs: random() < 0.01 ? 20 + 20 * random() : 0,
