@@ -64,6 +64,12 @@ export class DatabaseSocket extends Socket {
   }
 }
 
+/** Returns a socket to connect to PostgreSQL. Bun and Deno have other rules for the memory of reads, and get a plain one. */
+export function openSocket(): Socket {
+  const { bun, deno } = process.versions;
+  return bun === undefined && deno === undefined ? new DatabaseSocket() : new Socket();
+}
+
 /** Passes the bytes of a connection to a receiver: as `data` those of other sockets, and those of a socket with TLS. */
 export function receiveFrom(socket: Duplex, receiver: Receiver): void {
   socket.on('data', receiver);

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { type PgClient, toPgClient, guardHandshake, detachSocket } from './pg-client.ts';
 import { configureSession } from './configure-session.ts';
 import type { ConnectionSettings } from './connection-string.ts';
-import { DatabaseSocket } from './database-socket.ts';
+import { openSocket } from './database-socket.ts';
 import { type ConnectionMode, dedicatedConnection } from './connection-mode.ts';
 import {
   type ConnectionConfiguration,
@@ -223,7 +223,7 @@ async function open(
 ): Promise<OpenedClient> {
   const client = new pg.Client({
     ...configuration,
-    stream: () => new DatabaseSocket(),
+    stream: () => openSocket(),
     keepAlive: true,
     ...(replication === null ? {} : { replication }),
   } as pg.ClientConfig);

@@ -10,7 +10,10 @@ const format = selectFormat({ result: { kind: 'values', column }, raw: null, con
 const one = Buffer.from([0, 0, 0, 1, 0x31]);
 
 /** A response with an element of the list for each write. */
-function open(bufferRows: number): { readonly writer: ResponseWriter; readonly writes: string[] } {
+function open(
+  bufferRows: number,
+  takes = (): boolean => true,
+): { readonly writer: ResponseWriter; readonly writes: string[] } {
   const writes: string[] = [];
   const writer = new ResponseWriter(
     format,
@@ -20,7 +23,10 @@ function open(bufferRows: number): { readonly writer: ResponseWriter; readonly w
       failed: (error) => void writes.push(`failed: ${error.message}`),
       stream: (source) => {
         source.pipe({
-          write: (bytes) => writes.push(`part: ${Buffer.from(bytes).toString()}`) > 0,
+          write: (bytes) => {
+            writes.push(`part: ${Buffer.from(bytes).toString()}`);
+            return takes();
+          },
           end: (bytes) => void writes.push(`end: ${Buffer.from(bytes).toString()}`),
           fail: (error) => void writes.push(`fail: ${error.message}`),
         });
@@ -31,10 +37,10 @@ function open(bufferRows: number): { readonly writer: ResponseWriter; readonly w
   return { writer, writes };
 }
 
-/** Passes rows on, as if they had arrived with one packet. */
-function receive(writer: ResponseWriter, rows: number): void {
+/** Passes rows on, as if they had arrived with one packet. Returns whether the response takes more. */
+function receive(writer: ResponseWriter, rows: number): boolean {
   for (let row = 0; row < rows; row++) writer.row(one, 0, 1);
-  writer.chunkEnd();
+  return writer.chunkEnd();
 }
 
 beforeEach(() => void vi.useFakeTimers());
@@ -75,9 +81,44 @@ describe('a response in several packets', () => {
   test('fails as a whole while its first rows wait', () => {
     const { writer, writes } = open(2);
     receive(writer, 2);
-    vi.advanceTimersByTime(500);
+    vi.advanceTimersByTime(499);
     writer.failed(new Error('division by zero'));
     expect(writes).toEqual(['failed: division by zero']);
+  });
+
+  test('begins after 500 ms without more rows', () => {
+    const { writer, writes } = open(2);
+    receive(writer, 2);
+    vi.advanceTimersByTime(499);
+    expect(writes).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(writes).toEqual(['part: [1,1']);
+    writer.done();
+    expect(writes.slice(1)).toEqual(['end: ]']);
+  });
+
+  test('asks for a pause when 1 MiB waits for a client, also of rows that arrive slowly', () => {
+    const { writer, writes } = open(2, () => false);
+    receive(writer, 70_000);
+    let waiting = 0;
+    let mayContinue = true;
+    while (mayContinue && waiting < 4_000_000) {
+      vi.advanceTimersByTime(20);
+      mayContinue = receive(writer, 20_000);
+      waiting += 40_000;
+    }
+    expect(waiting).toBe(1_120_000);
+    expect(writes).toHaveLength(1);
+  });
+
+  test('fails when a late write does', () => {
+    const { writer, writes } = open(2, () => {
+      throw new Error('closed');
+    });
+    receive(writer, 2);
+    vi.advanceTimersByTime(500);
+    writer.done();
+    expect(writes).toEqual(['part: [1,1', 'fail: closed']);
   });
 
   test('has no write after its end', () => {

@@ -10,6 +10,8 @@ import type { Format } from './format.ts';
 export const maxWholeBytes: number = 128 * 1024;
 /** Milliseconds that rows wait for more, once `bufferRows` of them are there: a write costs as much as the encoding of a hundred rows. */
 const maxDelayMs = 20;
+/** Milliseconds that the first rows wait at most: an error of the statement that comes before is the whole response. */
+const maxFirstDelayMs = 500;
 /**
  * Bytes that wait for the client before PostgreSQL is asked to pause. A response whose rest is smaller does not hold its connection until
  * the client has read it.
@@ -65,7 +67,7 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
   #pending = 0;
   /** When `bufferRows` rows were there, by `performance.now()`; null before. */
   #collectedAt: number | null = null;
-  /** Writes the rows of a stream, if no more arrive. */
+  /** Writes the rows that wait, if no more arrive. */
   #timer: NodeJS.Timeout | null = null;
   #state: 'collecting' | 'streaming' | 'ended' = 'collecting';
   /** Null until the response is a stream. */
@@ -130,12 +132,21 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
     if (this.#state === 'ended' || !this.#format.hasManyRows || this.#bufferRows === 1 || this.#isHeld) return true;
     if (this.#out.length >= (this.#state === 'collecting' ? maxWholeBytes : streamChunkBytes)) return this.#flush();
     if (this.#pending === 0 || this.#pending < this.#bufferRows) return true;
-    if (this.#state === 'collecting') return this.#mayCollect() || this.#flush();
-    this.#timer ??= setTimeout(() => void this.#flush(), maxDelayMs);
+    const isFirst = this.#state === 'collecting';
+    if (isFirst ? !this.#mayCollect() : this.#streamWriter!.queuedBytes > maxQueuedBytes) return this.#flush();
+    this.#timer ??= setTimeout(() => this.#flushLate(), isFirst ? maxFirstDelayMs : maxDelayMs);
     return true;
   }
 
-  /** Whether the beginning of the response waits for more rows. It has no timer: an error of the statement may be the whole response. */
+  #flushLate(): void {
+    try {
+      this.#flush();
+    } catch (error) {
+      this.#abort(toError(error));
+    }
+  }
+
+  /** Whether the beginning of the response waits for more rows. */
   #mayCollect(): boolean {
     const now = performance.now();
     this.#collectedAt ??= now;
