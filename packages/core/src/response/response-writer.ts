@@ -8,10 +8,8 @@ import type { Format } from './format.ts';
 
 /** Bytes. Responses up to this size are sent whole, with `Content-Length`. */
 export const maxWholeBytes: number = 128 * 1024;
-/** Milliseconds that rows wait for more, once `bufferRows` of them are there: a write costs as much as the encoding of a hundred rows. */
+/** Milliseconds that rows of a small response may wait for more, once `bufferRows` of them are there. */
 const maxDelayMs = 20;
-/** Milliseconds that the first rows wait at most: an error of the statement that comes before is the whole response. */
-const maxFirstDelayMs = 500;
 /**
  * Bytes that wait for the client before PostgreSQL is asked to pause. A response whose rest is smaller does not hold its connection until
  * the client has read it.
@@ -59,16 +57,13 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
   readonly #holdLimit: SizeLimit | null;
   readonly #events: ResponseEvents;
   readonly #out: ByteBuffer;
+  readonly #startedAt = performance.now();
   #handle: CallHandle | null = null;
   #rows = 0;
   /** Whether the bytes before the first row were written. */
   #isOpen = false;
   /** Rows that are not written to the stream yet. */
   #pending = 0;
-  /** When `bufferRows` rows were there, by `performance.now()`; null before. */
-  #collectedAt: number | null = null;
-  /** Writes the rows that wait, if no more arrive. */
-  #timer: NodeJS.Timeout | null = null;
   #state: 'collecting' | 'streaming' | 'ended' = 'collecting';
   /** Null until the response is a stream. */
   #streamWriter: StreamWriter | null = null;
@@ -130,27 +125,10 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
 
   chunkEnd(): boolean {
     if (this.#state === 'ended' || !this.#format.hasManyRows || this.#bufferRows === 1 || this.#isHeld) return true;
-    if (this.#out.length >= (this.#state === 'collecting' ? maxWholeBytes : streamChunkBytes)) return this.#flush();
-    if (this.#pending === 0 || this.#pending < this.#bufferRows) return true;
-    const isFirst = this.#state === 'collecting';
-    if (isFirst ? !this.#mayCollect() : this.#streamWriter!.queuedBytes > maxQueuedBytes) return this.#flush();
-    this.#timer ??= setTimeout(() => this.#flushLate(), isFirst ? maxFirstDelayMs : maxDelayMs);
-    return true;
-  }
-
-  #flushLate(): void {
-    try {
-      this.#flush();
-    } catch (error) {
-      this.#abort(toError(error));
+    if (this.#state === 'collecting' && this.#out.length < maxWholeBytes) {
+      if (this.#pending < this.#bufferRows || performance.now() - this.#startedAt < maxDelayMs) return true;
     }
-  }
-
-  /** Whether the beginning of the response waits for more rows. */
-  #mayCollect(): boolean {
-    const now = performance.now();
-    this.#collectedAt ??= now;
-    return now - this.#collectedAt < maxDelayMs;
+    return this.#pending < this.#bufferRows && this.#out.length < streamChunkBytes ? true : this.#flush();
   }
 
   /** Whether the response so far has to be sent whole. */
@@ -172,14 +150,17 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
       return;
     }
     this.bytesOut += this.#out.length;
-    const isWhole = this.#end();
+    const isWhole = this.#state === 'collecting';
+    this.#state = 'ended';
     const { bytes, memory } = this.#out.take(0);
     if (isWhole) this.#events.whole(bytes, this.#rows, memory);
     else this.#streamWriter!.end(bytes, memory);
   }
 
   failed(error: Error): void {
-    if (this.#end()) this.#events.failed(error);
+    const isWhole = this.#state === 'collecting';
+    this.#state = 'ended';
+    if (isWhole) this.#events.failed(error);
     else this.#streamWriter?.fail(error);
   }
 
@@ -195,22 +176,8 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
 
   cancel(): void {
     this.#streamWriter?.stop();
-    this.#end();
-    this.#handle?.cancel();
-  }
-
-  /** Ends the response. Returns whether nothing was written before. */
-  #end(): boolean {
-    const isWhole = this.#state === 'collecting';
     this.#state = 'ended';
-    this.#stopTimer();
-    return isWhole;
-  }
-
-  #stopTimer(): void {
-    if (this.#timer === null) return;
-    clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#handle?.cancel();
   }
 
   /** Writes the bytes before the first row. */
@@ -227,7 +194,6 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
   /** Writes the buffered rows to the stream; false when too many bytes wait for the client. */
   #flush(): boolean {
     if (this.#state === 'ended') return true;
-    this.#stopTimer();
     // A document may collect rows before it has bytes. Without a stream, an error of the next rows is a response of its own.
     if (this.#out.length === 0 && this.#state === 'collecting' && this.#body !== null) return true;
     const streamWriter = this.#streamWriter ?? this.#startStream();
