@@ -15,7 +15,7 @@ import type { CommittedTransaction } from '../postgres/replication/committed-tra
 import { StatementCache } from '../postgres/statement-cache.ts';
 import { ChangeGroup, findResetReason, groupKey, GroupMember, untilResumable } from './change-group.ts';
 import { removeEmptyGroups } from './empty-groups.ts';
-import { isIdOf } from './change-id.ts';
+import { isIdOf, positionOf } from './change-id.ts';
 import type { Cut } from './cut.ts';
 import { deliverCut } from './deliver-cut.ts';
 import { GroupDefinitions } from './group-definitions.ts';
@@ -92,6 +92,7 @@ export class ChangeEngine implements ChangeFeed {
       onTransaction: (transaction) => this.#receive(transaction),
       onOpened: () => this.#wake(),
       onLost: () => this.#lose(),
+      onOutage: () => this.#announceGaps(),
       report: options.report,
     });
     this.#tables = new WatchedTables(options.holders, options.publication);
@@ -260,6 +261,13 @@ export class ChangeEngine implements ChangeFeed {
     this.#joins.fail(unavailable(this.#source.unavailable));
     this.#restart('connection-lost');
     this.#watchers.lose();
+  }
+
+  /** Clients learn that their rows may be old before the log is read again, which is another gap: changes are missing until then. */
+  #announceGaps(): void {
+    for (const group of this.#groups.values())
+      if (group.isSuspended)
+        this.#countGaps('connection-lost', group.gapAt(positionOf(group.lastId), 'connection-lost'));
   }
 
   /** All groups begin again at the next cut, and learn that changes may be missing. */

@@ -140,6 +140,11 @@ export class ChangeGroup {
     this.#log = log;
   }
 
+  /** Whether it has begun, and begins again at the next cut. */
+  get isSuspended(): boolean {
+    return this.lastId !== '' && !this.isActive && !this.isBusy;
+  }
+
   /** Begins at a cut: events before it are not kept. */
   begin(id: string): void {
     this.isActive = true;

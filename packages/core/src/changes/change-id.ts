@@ -19,6 +19,11 @@ export function formatChangeId(position: string, number: number, source: string)
   return `${position}.${number.toString(16).toUpperCase().padStart(8, '0')}-${source}`;
 }
 
+/** Returns the position of the cut that an id is of. */
+export function positionOf(id: string): string {
+  return id.slice(0, positionLength);
+}
+
 /** Whether the text is an id of the group. */
 export function isIdOf(source: string, text: string): boolean {
   return pattern.test(text) && text.endsWith(`-${source}`);

@@ -9,7 +9,7 @@ import { Problem } from '../http/problem.ts';
 import { DatabaseError } from '../postgres/port.ts';
 import { runLookups } from './lookup.ts';
 import { type Join, OpenJoins } from './open-joins.ts';
-import { RowCollector } from './row-collector.ts';
+import { RowCollector, RowsTooLarge } from './row-collector.ts';
 import { unavailable } from './unavailable.ts';
 
 /** Subscriptions and gaps whose rows are read at the next cut. */
@@ -194,7 +194,6 @@ export class GroupJoins {
         this.#options.ended(group, reason);
       };
       return this.#read(lookup, cut, fail, async () => {
-        if (collector.isTooLarge) return fail(tooLarge());
         if (!(await this.#options.definitions.areCurrent(group, cut.definitions)))
           return this.#readAgain(group, readers, open);
         const rows = [...collector.take().values()].map(({ record }) => record);
@@ -248,6 +247,7 @@ export class GroupJoins {
 
 /** A snapshot that cannot be imported is gone: its connection was lost. */
 function toJoinError(thrown: unknown): Error {
+  if (thrown instanceof RowsTooLarge) return tooLarge();
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   return error instanceof DatabaseError && error.step < 0 ? unavailable(error) : error;
 }

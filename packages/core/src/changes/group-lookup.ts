@@ -5,7 +5,7 @@ import type { ChangeGroup } from './change-group.ts';
 import type { Cut } from './cut.ts';
 import type { UnnumberedChange } from './differences.ts';
 import { type Lookup, runLookups } from './lookup.ts';
-import { RowCollector } from './row-collector.ts';
+import { RowCollector, RowsTooLarge } from './row-collector.ts';
 import { KeyList, noRows, type SelectedKeys, type VisibleRows } from './selected-keys.ts';
 
 /** The services and limits that lookups of all groups share. */
@@ -123,8 +123,6 @@ export function runPair(pair: LookupPair, previous: Cut, cut: Cut, { runner, tim
 
 /** Compares the rows of both snapshots when they are read. */
 export function toResult({ group, selected, before, after }: LookupPair): LookupResult {
-  if (before?.collector.isTooLarge === true || after?.collector.isTooLarge === true)
-    return { kind: 'gap', reason: 'too-many-changes' };
   try {
     const [old, rows] = [before?.rows() ?? noRows, after?.rows() ?? noRows];
     return { kind: 'changes', changes: selected.differences(old, rows, group.request) };
@@ -146,6 +144,7 @@ const ends: Readonly<Record<string, 'forbidden' | 'schema-changed'>> = {
 
 export function toFailure(error: unknown): LookupResult {
   if (error instanceof CallTimeout) return { kind: 'gap', reason: 'lookup-timeout' };
+  if (error instanceof RowsTooLarge) return { kind: 'gap', reason: 'too-many-changes' };
   if (!(error instanceof DatabaseError)) return { kind: 'gap', reason: 'lookup-failed' };
   const { code } = error.diagnostics;
   // A snapshot that is gone has the code of an object that does not exist.

@@ -8,13 +8,15 @@ interface TestSource {
   readonly source: LogSource;
   /** The number of readers that were opened. */
   readonly opens: () => number;
+  /** The number of times that the log was not read for long. */
+  readonly outages: () => number;
   /** Fails the reader. */
   readonly lose: () => void;
 }
 
 /** Starts a source whose readers have nothing to read. */
 function startSource(opened: (source: LogSource) => void): TestSource {
-  let opens = 0;
+  let [opens, outages] = [0, 0];
   let lose = (): void => undefined;
   const source: LogSource = new LogSource(
     (events) => {
@@ -31,12 +33,13 @@ function startSource(opened: (source: LogSource) => void): TestSource {
       onTransaction: () => undefined,
       onOpened: () => opened(source),
       onLost: () => Promise.resolve(),
+      onOutage: () => void outages++,
       report: () => undefined,
     },
   );
   source.start();
   onTestFinished(() => source.close());
-  return { source, opens: () => opens, lose: () => lose() };
+  return { source, opens: () => opens, outages: () => outages, lose: () => lose() };
 }
 
 /** Returns the number of readers after each time. */
@@ -57,18 +60,37 @@ test('readers that are abandoned one after the other are opened later each time,
   expect(await opensAfter(opens, [30_000, 30_000])).toEqual([before + 1, before + 2]);
 });
 
-test('a reader that was confirmed, and one that was lost, are opened again after half a second', async () => {
+test('a reader that was confirmed is opened again after half a second, and one that was not later each time', async () => {
   const { source, opens, lose } = startSource(() => undefined);
   await vi.advanceTimersByTimeAsync(0);
-  const abandon = (): void => source.abandon(new Error('another server'));
   for (const ms of [500, 1_000, 2_000]) {
-    abandon();
+    lose();
     await vi.advanceTimersByTimeAsync(ms);
   }
   expect(opens()).toBe(4);
   source.confirm();
-  abandon();
+  source.abandon(new Error('another server'));
   expect(await opensAfter(opens, [499, 1, 10_000])).toEqual([4, 5, 5]);
   lose();
-  expect(await opensAfter(opens, [499, 1, 10_000])).toEqual([5, 6, 6]);
+  expect(await opensAfter(opens, [999, 1, 10_000])).toEqual([5, 6, 6]);
+  source.confirm();
+  lose();
+  expect(await opensAfter(opens, [499, 1, 10_000])).toEqual([6, 7, 7]);
+});
+
+test('a log that is not read for two seconds is reported once, also when readers fail before they are confirmed', async () => {
+  const { source, opens, outages, lose } = startSource((opened) => {
+    if (opens() > 1) opened.abandon(new Error('another server'));
+  });
+  await vi.advanceTimersByTimeAsync(0);
+  source.confirm();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([opens(), outages()]).toEqual([1, 0]);
+  lose();
+  await vi.advanceTimersByTimeAsync(1_999);
+  expect([opens(), outages()]).toEqual([3, 0]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(outages()).toBe(1);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(outages()).toBe(1);
 });

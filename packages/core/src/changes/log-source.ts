@@ -16,22 +16,25 @@ export interface LogEvents {
   onOpened(): void;
   /** The reader has failed: transactions are missing. Resolves when nothing of it is in use. */
   onLost(): Promise<void>;
+  /** The log is not read for some time: once after `onLost`, unless a reader is confirmed before. */
+  onOutage(): void;
   report(state: ChangeEngineState): void;
 }
 
 const maxBackOffMs = 30_000;
+/** Milliseconds without the log after which streams learn of it. */
+const outageMs = 2_000;
 
 /** Reads the log, and opens it again after each failure. */
 export class LogSource {
-  /** Why the reader was abandoned; null: it was not. */
-  #abandoned: Error | null = null;
-  /** Attempts that have failed one after the other, of which a reader that was abandoned before the first cut is one. */
+  /** Readers that have failed one after the other before they were confirmed, and attempts to open one. */
   #failures = 0;
   readonly #open: OpenReader;
   readonly #events: LogEvents;
   readonly #abort = new AbortController();
   #running: Promise<void> | null = null;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
+  #outage: NodeJS.Timeout | null = null;
   #fail: (error: Error) => void = () => undefined;
   /** Null while the log is not read. */
   reader: ChangeReader | null = null;
@@ -47,12 +50,18 @@ export class LogSource {
   async waitForReader(ms: number): Promise<void> {
     if (this.reader !== null || this.isClosed) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#waiting.push(() => {
+      const end = (): void => {
         clearTimeout(timer);
+        this.#waiting.delete(end);
         resolve();
-      });
+      };
+      const timer = setTimeout(end, ms);
+      this.#waiting.add(end);
     });
+  }
+
+  #endWaits(): void {
+    for (const end of [...this.#waiting]) end();
   }
 
   /** Waits until the reader has everything up to a position. @throws the error of the reader; Error after `ms` milliseconds */
@@ -63,13 +72,18 @@ export class LogSource {
 
   /** Ends the reader, which is of no use, and opens another one: each time later, until one is confirmed. */
   abandon(error: Error): void {
-    this.#abandoned = error;
     this.#fail(error);
   }
 
   /** The log and the snapshots are of one server. */
   confirm(): void {
     this.#failures = 0;
+    this.#endOutage();
+  }
+
+  #endOutage(): void {
+    if (this.#outage !== null) clearTimeout(this.#outage);
+    this.#outage = null;
   }
 
   get isClosed(): boolean {
@@ -83,8 +97,9 @@ export class LogSource {
   async close(): Promise<void> {
     const error = new Error('the gateway is closing');
     this.#abort.abort(error);
+    this.#endOutage();
     this.#fail(error);
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    this.#endWaits();
     await this.#running;
   }
 
@@ -92,8 +107,7 @@ export class LogSource {
     const { signal } = this.#abort;
     for (; !signal.aborted; this.#failures++) {
       try {
-        const error = await this.#read();
-        if (error !== this.#abandoned) this.#failures = 0;
+        await this.#read();
       } catch (error) {
         if (signal.aborted) return;
         this.#setUnavailable(error instanceof Error ? error : new Error(String(error)));
@@ -102,8 +116,8 @@ export class LogSource {
     }
   }
 
-  /** Reads until the reader fails, and returns its error. @throws the error of an attempt to open it */
-  async #read(): Promise<Error> {
+  /** Reads until the reader fails. @throws the error of an attempt to open it */
+  async #read(): Promise<void> {
     const { signal } = this.#abort;
     let fail: (error: Error) => void = () => undefined;
     const failed = new Promise<Error>((resolve) => (fail = resolve));
@@ -114,13 +128,14 @@ export class LogSource {
     this.#events.report({ unavailable: null });
     if (signal.aborted) fail(signal.reason as Error);
     this.#events.onOpened();
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    this.#endWaits();
     const error = await failed;
     this.reader = null;
     this.#setUnavailable(error);
     await reader.close().catch(() => undefined);
     await this.#events.onLost();
-    return error;
+    // Neither a reader that is opened nor a cut that fails begins it again.
+    if (!signal.aborted) this.#outage ??= setTimeout(() => this.#events.onOutage(), outageMs).unref();
   }
 
   #setUnavailable(error: Error): void {

@@ -30,6 +30,11 @@ interface RowPosition {
 const dataRow = 0x44;
 const headerLength = 7;
 
+/** The rows have more bytes than the limit, as PostgreSQL sends them or as JSON. */
+export class RowsTooLarge extends Error {
+  override readonly name = 'RowsTooLarge';
+}
+
 /** Collects the rows of a lookup as PostgreSQL sends them, and writes them as JSON with the writers of responses. */
 export class RowCollector implements RowSink {
   readonly #keys: readonly ResultColumn[];
@@ -38,8 +43,7 @@ export class RowCollector implements RowSink {
   readonly #maxBytes: number;
   /** Messages of the protocol. */
   readonly #messages = new ByteBuffer(1024);
-  /** Whether the rows have more bytes than the limit. */
-  isTooLarge = false;
+  #isTooLarge = false;
 
   /** @param hasNumbers whether the number and the columns of the key precede those of the row */
   constructor(
@@ -71,15 +75,16 @@ export class RowCollector implements RowSink {
   }
 
   #append(bytes: Uint8Array): void {
-    if (this.isTooLarge) return;
+    if (this.#isTooLarge) return;
     this.#messages.append(bytes);
     if (this.#messages.length <= this.#maxBytes) return;
-    this.isTooLarge = true;
+    this.#isTooLarge = true;
     this.release();
   }
 
-  /** The rows as PostgreSQL has sent them. They end with `take` and `release`. */
+  /** The rows as PostgreSQL has sent them. They end with `take` and `release`. @throws RowsTooLarge */
   get bytes(): Buffer {
+    this.#assertSize(this.#messages.length);
     return this.#messages.buffer.subarray(0, this.#messages.length);
   }
 
@@ -88,9 +93,10 @@ export class RowCollector implements RowSink {
     this.#messages.take(0).memory?.release();
   }
 
-  /** Returns the rows by the number of their key, from 1 on. @throws the error of a writer */
+  /** Returns the rows by the number of their key, from 1 on. @throws RowsTooLarge, the error of a writer */
   take(): ReadonlyMap<number, CollectedRow> {
-    const [messages, out] = [this.#messages.take(0), new ByteBuffer(this.#messages.length)];
+    const out = new ByteBuffer(this.bytes.length);
+    const messages = this.#messages.take(0);
     try {
       const rows = this.#write(out, messages.bytes);
       const copy = Buffer.from(out.buffer.subarray(0, out.length));
@@ -106,6 +112,10 @@ export class RowCollector implements RowSink {
     }
   }
 
+  #assertSize(bytes: number): void {
+    if (this.#isTooLarge || bytes > this.#maxBytes) throw new RowsTooLarge();
+  }
+
   #write(out: ByteBuffer, messages: Buffer): readonly RowPosition[] {
     const rows: RowPosition[] = [];
     const [writeKey, writeRecord] = [writerOf(this.#keys), writerOf(this.#columns)];
@@ -117,6 +127,7 @@ export class RowCollector implements RowSink {
       const start = out.length;
       if (!this.#hasNumbers) {
         writeRecord(out, messages, offset, fields);
+        this.#assertSize(out.length);
         rows.push({ number: rows.length, start, keyEnd: start, end: out.length });
         continue;
       }
@@ -128,6 +139,7 @@ export class RowCollector implements RowSink {
       writeKey(out, messages, keyAt, keyCount);
       const keyEnd = out.length;
       writeRecord(out, messages, recordAt, fields - 1 - keyCount);
+      this.#assertSize(out.length);
       rows.push({ number, start, keyEnd, end: out.length });
     }
     return rows;

@@ -46,9 +46,16 @@ export async function startEngine(
   options: Partial<ChangeEngineOptions> & {
     readonly changeReader?: ReaderChange;
     readonly changeXid?: (xid: number) => number;
+    /** Resolves when a reader may be opened. */
+    readonly canOpen?: () => Promise<void>;
   } = {},
 ): Promise<TestEngine> {
-  const { changeReader = (reader) => reader, changeXid = (xid) => xid, ...own } = options;
+  const {
+    changeReader = (reader) => reader,
+    changeXid = (xid) => xid,
+    canOpen = () => Promise.resolve(),
+    ...own
+  } = options;
   const connection = parseConnectionString(connectionString);
   const [holders, lookups] = [openDatabase(connectionString, 5), openDatabase(connectionString, 8)];
   const [{ version }] = (await holders.query(`select current_setting('server_version_num')`)).map(([text]) => ({
@@ -59,8 +66,9 @@ export async function startEngine(
   const isOpen = new Promise<void>((resolve) => (opened = resolve));
   const engine = new ChangeEngine({
     findObstacle: () => null,
-    openReader: async (events, signal) =>
-      changeReader(
+    openReader: async (events, signal) => {
+      await canOpen();
+      return changeReader(
         await openChangeReader({
           connection,
           publication,
@@ -69,7 +77,8 @@ export async function startEngine(
           onTransaction: (transaction) => events.onTransaction({ ...transaction, xid: changeXid(transaction.xid) }),
           onFailure: (error) => events.onFailure(error),
         }),
-      ),
+      );
+    },
     publication,
     holders,
     lookups,

@@ -151,6 +151,19 @@ describe('lookups that share a transaction', () => {
   });
 });
 
+test('rows whose JSON has more bytes than the limit are a gap, and no snapshot', async () => {
+  const { engine } = await startEngine(database, { replay: { ageMs: 60_000, bytes: 2_000 } });
+  const { messages } = await subscribe(engine, requestOf(film));
+  // A character of JSON has up to six times the bytes of that in PostgreSQL.
+  await database.query(`insert into film values (1, repeat(chr(1), 1000))`);
+  await expect.poll(() => asLines(messages)).toEqual(['begin', 'gap too-many-changes']);
+  await expect(subscribe(engine, requestOf(film, { snapshot: snapshotOf('true') }))).rejects.toMatchObject({
+    detail: expect.stringContaining('too large'),
+  });
+  await database.query(`insert into film values (2, repeat('x', 1000))`);
+  await expect.poll(() => asLines(messages)[2]).toBe(`insert {"id":2,"title":"${'x'.repeat(1_000)}"}`);
+});
+
 test('the changes of a slow lookup precede the gap of a lost connection', async () => {
   const { engine } = await startEngine(database, { lookupTimeoutMs: 20_000 });
   const filter = `pg_advisory_xact_lock_shared(4711) is not null`;
@@ -174,6 +187,34 @@ test('the changes of a slow lookup precede the gap of a lost connection', async 
   await expect
     .poll(() => asLines(slow.messages), { timeout: 20_000 })
     .toEqual(['begin', 'insert {"id":1,"title":"One"}', 'gap connection-lost']);
+});
+
+test('streams learn that the log is not read, and again when it is', async () => {
+  let open: Promise<void> = Promise.resolve();
+  const { engine } = await startEngine(database, { canOpen: () => open });
+  const plain = await subscribe(engine, requestOf(film));
+  const withRows = await subscribe(engine, requestOf(film, { snapshot: snapshotOf('true') }));
+  let mayOpen: () => void = () => undefined;
+  open = new Promise((resolve) => (mayOpen = resolve));
+  await database.query(`
+    select pg_terminate_backend(active_pid) from pg_replication_slots where database = current_database()`);
+  const lost = 'gap connection-lost';
+  await expect.poll(() => asLines(plain.messages)).toEqual(['begin', lost]);
+  expect(asLines(withRows.messages)).toEqual(['rows ', lost]);
+  expect(engine.statistics()).toMatchObject({ isOpen: false, gaps: { 'connection-lost': 2 } });
+  await database.query(`insert into film values (1, 'One')`);
+  mayOpen();
+
+  await expect.poll(() => asLines(plain.messages)).toEqual(['begin', lost, lost]);
+  await expect.poll(() => asLines(withRows.messages)).toEqual(['rows ', lost, lost, 'reset {"id":1,"title":"One"}']);
+  const ids = plain.messages.map(({ id }) => id);
+  expect(ids).toEqual(ids.toSorted());
+  expect(new Set(ids).size).toBe(3);
+  const resumed = await subscribe(engine, requestOf(film, { lastEventId: ids[1]! }));
+  expect(asLines(resumed.messages)).toEqual([lost]);
+  await database.query(`insert into film values (2, 'Two')`);
+  for (const { messages } of [plain, withRows, resumed])
+    await expect.poll(() => asLines(messages).at(-1)).toBe('insert {"id":2,"title":"Two"}');
 });
 
 describe('a client that was cut off after a gap', () => {

@@ -1,6 +1,13 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ChangeMessage, RowChange } from '../../ports/changes.ts';
 import { toServerSentEvents } from './change-events.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  // Nothing is kept for the next test.
+  vi.runAllTimers();
+  vi.useRealTimers();
+});
 
 const film = { schema: 'public', name: 'film' };
 
@@ -60,5 +67,23 @@ data: {"type":"delete","schema":"public","table":"film","commitTimestamp":"2026-
     expect(Buffer.from(events).toString()).toBe(
       Buffer.from(toServerSentEvents(messageOf(copies, 'bbbbbbbbbbbbbb'), table)).toString(),
     );
+  });
+
+  test('are kept for a second', () => {
+    const changed = Buffer.from('{"id":4}');
+    const written = (source: string): string =>
+      Buffer.from(
+        toServerSentEvents(
+          messageOf([{ operation: 'insert', commitTimestamp, record: changed, old: null }], source),
+          film,
+        ),
+      ).toString();
+    expect(written('aaaaaaaaaaaaaa')).toContain('{"id":4}');
+    // What is written anew has the bytes of now.
+    changed.write('{"id":5}');
+    vi.advanceTimersByTime(999);
+    expect(written('bbbbbbbbbbbbbb')).toContain('{"id":4}');
+    vi.advanceTimersByTime(1);
+    expect(written('cccccccccccccc')).toContain('{"id":5}');
   });
 });

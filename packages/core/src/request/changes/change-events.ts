@@ -38,10 +38,12 @@ interface WrittenChanges {
   readonly places: readonly number[];
 }
 
-/** By the first row. Groups with the same rows follow each other: a few are enough. */
+/** By the first row. Groups with the same rows follow each other: a few are enough, for a short time, as they keep all rows of their lookups. */
 const recent = new Map<Uint8Array, WrittenChanges>();
 const maxRecent = { entries: 64, bytes: 4 * 1024 ** 2 };
+const recentMs = 1_000;
 let recentBytes = 0;
+let recentTimer: NodeJS.Timeout | null = null;
 
 function toChanges(changes: readonly RowChange[], table: ChangedTable): Uint8Array {
   const [first] = changes;
@@ -73,11 +75,18 @@ function haveSameContent(known: WrittenChanges, changes: readonly RowChange[], t
 function keep(key: Uint8Array, all: WrittenChanges): void {
   recentBytes += all.bytes.length - (recent.get(key)?.bytes.length ?? 0);
   recent.set(key, all);
+  recentTimer ??= setTimeout(forget, recentMs).unref();
   for (const [oldest, { bytes }] of recent) {
     if (recent.size <= maxRecent.entries && recentBytes <= maxRecent.bytes) return;
     recent.delete(oldest);
     recentBytes -= bytes.length;
   }
+}
+
+function forget(): void {
+  recent.clear();
+  recentBytes = 0;
+  recentTimer = null;
 }
 
 function writeChanges(changes: readonly RowChange[], table: ChangedTable): WrittenChanges {
