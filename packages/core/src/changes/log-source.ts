@@ -61,7 +61,7 @@ export class LogSource {
   }
 
   #endWaits(): void {
-    for (const end of [...this.#waiting]) end();
+    for (const end of this.#waiting) end();
   }
 
   /** Waits until the reader has everything up to a position. @throws the error of the reader; Error after `ms` milliseconds */

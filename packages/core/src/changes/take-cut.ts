@@ -25,7 +25,7 @@ export async function takeCut(
     // After a failover, connections may lead to two servers: one of them has changes that the log of the other one does not have.
     const error = new ConnectionLost('the snapshot is of another server than the log');
     cut.disconnect();
-    holders.disconnectIdle();
+    holders.disconnect();
     source.abandon(error);
     throw error;
   }

@@ -146,8 +146,9 @@ export class Pool implements Database {
     return this.#listener.listen(channel, listener);
   }
 
-  disconnectIdle(): void {
-    for (const { session } of this.#idle.splice(0)) session.end();
+  disconnect(): void {
+    for (const session of this.#sessions.keys()) this.#retire(session);
+    this.#idle.length = 0;
   }
 
   close(): Promise<void> {
@@ -386,7 +387,7 @@ export class Pool implements Database {
   /** While closing: closes idle connections, and finishes when no call and no connection remains. */
   #closeIfIdle(): void {
     if (this.#closing === null) return;
-    this.disconnectIdle();
+    for (const { session } of this.#idle.splice(0)) session.end();
     if (this.#sessions.size === 0 && this.#opening === 0 && this.#queue.length === 0) this.#closing();
   }
 

@@ -289,8 +289,8 @@ export interface Database extends Runner, TransactionSource {
    * @throws RangeError for an invalid channel name
    */
   listen(channel: string, listener: (event: ChannelEvent) => void): () => void;
-  /** Closes the connections that no call uses: they may lead to a server that others do not lead to any more. */
-  disconnectIdle(): void;
+  /** Closes all connections, those in use after their calls: they may lead to a server that others do not lead to any more. */
+  disconnect(): void;
   /** Waits some seconds for running calls, then closes all connections. */
   close(): Promise<void>;
 }

@@ -200,7 +200,7 @@ describe('a synchronous standby that is away', () => {
   });
 });
 
-test('a snapshot of another server than the log disconnects the idle connections, which may lead there, too', async () => {
+test('a snapshot of another server than the log disconnects the other connections, which may lead there, too', async () => {
   const holders = openDatabase(server.connectionString, 3);
   const others: string[] = [];
   const { engine, failures } = await startEngine(server, {

@@ -144,8 +144,8 @@ class ItemDatabase implements Database {
     return this.#database.listen(channel, listener);
   }
 
-  disconnectIdle(): void {
-    this.#database.disconnectIdle();
+  disconnect(): void {
+    this.#database.disconnect();
   }
 
   close(): Promise<void> {
