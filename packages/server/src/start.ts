@@ -172,7 +172,12 @@ export function startHttpServer(
         listenOn,
         fastPath:
           fastPathCounts !== undefined && hasFastPath(configuration) && !hasExample(configuration)
-            ? { gateway, isServerPath: (path) => isServerPath(path, configuration), counts: fastPathCounts }
+            ? {
+                gateway,
+                isServerPath: (path) => isServerPath(path, configuration),
+                counts: fastPathCounts,
+                onRequest: watchOrigin,
+              }
             : null,
       });
       return {

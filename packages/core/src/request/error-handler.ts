@@ -71,7 +71,7 @@ function findReadOnlyHint(error: unknown, call: ExecutableCall | null): string |
   return 'The SQL file only reads, by its text and by those of the functions, views and policies that it uses, so that its transaction is read-only. Declare the function that writes as volatile.';
 }
 
-/** Returns which role lacks which privilege, during development; null for other errors. */
+/** Returns which role lacks which privilege, or what a policy refuses, during development; null for other errors. */
 async function findPrivilegeHint(
   error: unknown,
   call: ExecutableCall | null,
@@ -81,11 +81,11 @@ async function findPrivilegeHint(
   if (!explainPrivileges || call === null || !(error instanceof DatabaseError)) return null;
   // Errors of a dialect have the hints of PostgreSQL only, as its clients expect.
   if (call.candidate.dialect !== null) return null;
-  const isOfPolicy = isPolicyViolation(error.diagnostics);
-  if (!isOfPolicy && !isMissingPrivilege(error.diagnostics)) return null;
+  if (isPolicyViolation(error.diagnostics)) return policyHint(error.diagnostics);
+  if (!isMissingPrivilege(error.diagnostics)) return null;
   try {
     const role = selectRole(pipeline, call) ?? (await database.query('select current_user', []))[0]![0]!;
-    return isOfPolicy ? policyHint(role) : privilegeHint(error.diagnostics, role);
+    return privilegeHint(error.diagnostics, role);
   } catch {
     // The hint is for the developer: without a connection, the error goes out as it is.
     return null;

@@ -26,16 +26,27 @@ export function isMissingPrivilege({ code, routine, message }: Diagnostics): boo
   return code === insufficientPrivilege && (routine === 'aclcheck_error' || grantOf(message) !== null);
 }
 
-/** Whether no policy lets the role write a row: row level security. */
+/** Whether row level security refuses to write a row. */
 export function isPolicyViolation({ code, routine, message }: Diagnostics): boolean {
-  const isOfPolicy = routine === 'ExecWithCheckOptions' || message.includes('row-level security policy');
+  const isOfPolicy = routine === 'ExecWithCheckOptions' || message.includes('violates row-level security policy');
   return code === insufficientPrivilege && isOfPolicy;
 }
 
-/** Returns what lets the role write the row, for developers. */
-export function policyHint(role: string): string {
-  return `The call runs as the role "${role}", and no policy lets it write this row: correct the row, or create a policy with a check that it meets, as in "create policy … for insert to … with check (…)".`;
+/**
+ * Returns what lets the row be written, for developers. It names no role: row level security refuses rows of ordinary callers, which may be
+ * outsiders behind a proxy on the same machine. A message in another language gets the hint for a missing policy.
+ */
+export function policyHint({ message }: Diagnostics): string {
+  // PostgreSQL names restrictive policies only.
+  if (/row-level security policy "/.test(message))
+    return 'A restrictive policy refuses the row: correct the row or that policy.';
+  const needed = message.includes('(USING expression)')
+    ? 'the existing row that it would change meets no policy: change another row, or create a policy for update whose USING expression this row meets'
+    : 'correct the row, or create a policy for insert or update whose WITH CHECK expression it meets. A row that the statement returns must also meet a policy for select';
+  return `No policy lets the role of the call write this row: ${needed}. ${definerNote}`;
 }
+
+const definerNote = 'Inside a SECURITY DEFINER function, the role is its owner.';
 
 /** Returns the privilege that the message is about, as a GRANT names it; null for a message in another language. */
 function grantOf(message: string): string | null {
@@ -52,5 +63,5 @@ function grantOf(message: string): string | null {
 export function privilegeHint({ message }: Diagnostics, role: string): string {
   const grant = grantOf(message);
   const remedy = grant === null ? 'grant it the privilege' : `grant ${grant} to "${role.replaceAll('"', '""')}"`;
-  return `The call runs as the role "${role}": ${remedy}. Inside a SECURITY DEFINER function, the role is its owner.`;
+  return `The call runs as the role "${role}": ${remedy}. ${definerNote}`;
 }

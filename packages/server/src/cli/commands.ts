@@ -154,7 +154,7 @@ async function runServer(context: CommandContext): Promise<number> {
     serveMetrics: telemetry.serveMetrics,
     workingDirectory: context.process.workingDirectory,
     onError: reporter.requestFailed,
-    onWarning: reporter.warning,
+    onWarning: reporter.requestWarning,
     workers: worker?.state ?? null,
     listenOn: worker?.listenOn,
     onRealtime: telemetry.addRealtime,

@@ -25,6 +25,8 @@ export interface StartupReporter {
   readonly progress: (line: string) => void;
   readonly info: (line: string) => void;
   readonly warning: (line: string) => void;
+  /** A warning about requests: with workers, each sees other ones. */
+  readonly requestWarning: (line: string) => void;
   readonly error: (line: string) => void;
   /** Reports an error of a request that the gateway does not observe. */
   readonly requestFailed: RequestErrorListener;
@@ -87,6 +89,7 @@ export function createStartupReporter(
     },
     info: (line) => logger.info({}, line),
     warning: (line) => logger.warn({}, line),
+    requestWarning: (line) => logger.warn({}, line),
     error: (line) => logger.error({}, line),
     requestFailed: createErrorReporter(loggers),
     loaded: (loaded) => {

@@ -2,29 +2,47 @@ import type { IncomingMessage } from 'node:http';
 import type { Configuration } from '../config/schema.ts';
 import { isProxied } from './local-request.ts';
 
-/** How many origins are reported: any client can send any. */
+/** How many origins are reported in an hour: any client can send any. */
 const maxOrigins = 20;
+/** Milliseconds until an origin is reported again. */
+const expiryMs = 3_600_000;
 
 /**
- * Warns once of each origin whose pages call the server without `cors.origins` listing it: the browser hides the response from the page, and
- * only its console says so. Requests through proxies are left out, as they may have another `Host`.
+ * Warns of origins whose pages call the server without `cors.origins` listing them: the browser hides the response from the page, and only
+ * its console says so. Each origin is reported once an hour. Requests through proxies are left out, as they may have another `Host`.
  */
 export function createOriginWatch(
   { cors }: Pick<Configuration, 'cors'>,
   warn: (message: string) => void,
-): (request: IncomingMessage) => void {
-  const reported = new Set<string>();
+  now: () => number = Date.now,
+): (request: Pick<IncomingMessage, 'headers'>) => void {
+  const reported = new Map<string, number>();
   const isListed = (origin: string): boolean => cors.origins.includes('*') || cors.origins.includes(origin);
   return ({ headers }) => {
     const { origin, host = '' } = headers;
-    if (origin === undefined || reported.has(origin) || reported.size >= maxOrigins) return;
+    if (origin === undefined || !isHidden(headers)) return;
     const [, own] = /^https?:\/\/([\w.[\]:-]{1,255})$/.exec(origin) ?? [];
     if ((own === undefined && origin !== 'null') || own === host || isListed(origin) || isProxied(headers)) return;
-    reported.add(origin);
+    if (reported.has(origin) || reported.size >= maxOrigins) {
+      const oldest = now() - expiryMs;
+      for (const [known, at] of reported) if (at <= oldest) reported.delete(known);
+      if (reported.has(origin) || reported.size >= maxOrigins) return;
+    }
+    reported.set(origin, now());
     warn(
       own === undefined
-        ? 'a page that was opened from a file calls this server, and the browser hides the responses from it; serve the page, as with staticFiles.root'
-        : `a page of ${origin} calls this server, and the browser hides the responses from it; add the origin to cors.origins`,
+        ? 'a page of the origin null, as one that was opened from a file or runs in a sandboxed frame, calls this server, and the browser hides the responses from it; if the page is yours, serve it, as with staticFiles.root'
+        : `a page of ${origin} calls this server, and the browser hides the responses from it; if the page is yours, add the origin to cors.origins`,
     );
   };
+}
+
+/**
+ * Whether a browser would hide the response from the page that has sent the request. Navigations, such as submitted forms, are shown; with
+ * `Referrer-Policy: no-referrer`, their `Origin` is `null`. Without TLS, browsers mark them by `Upgrade-Insecure-Requests` alone.
+ */
+function isHidden(headers: IncomingMessage['headers']): boolean {
+  const { 'sec-fetch-site': site, 'sec-fetch-mode': mode = 'cors' } = headers;
+  const isOwn = site === 'same-origin' || site === 'none';
+  return !isOwn && mode === 'cors' && headers['upgrade-insecure-requests'] === undefined;
 }

@@ -42,14 +42,79 @@ test('row level security without a policy: a warning at the start, and a hint fo
       headers: { 'content-type': 'application/json' },
     }),
   );
-  expect(JSON.parse((await response!.text()).replaceAll(role, 'web'))).toEqual({
+  expect(await response!.json()).toEqual({
     type: 'urn:pgway:problem:database-error',
     title: 'new row violates row-level security policy for table "note"',
     status: 403,
     code: '42501',
-    hint: 'The call runs as the role "web", and no policy lets it write this row: correct the row, or create a policy with a check that it meets, as in "create policy … for insert to … with check (…)".',
+    hint: 'No policy lets the role of the call write this row: correct the row, or create a policy for insert or update whose WITH CHECK expression it meets. A row that the statement returns must also meet a policy for select. Inside a SECURITY DEFINER function, the role is its owner.',
   });
 });
+
+test('the hint for a row that a policy refuses fits the policy and names no role', async () => {
+  const owner = `owner_${Math.random().toString(36).slice(2)}`;
+  const call = await startAs(owner);
+
+  const missing =
+    'No policy lets the role of the call write this row: correct the row, or create a policy for insert or update whose WITH CHECK expression it meets. A row that the statement returns must also meet a policy for select. Inside a SECURITY DEFINER function, the role is its owner.';
+  const existing =
+    'No policy lets the role of the call write this row: the existing row that it would change meets no policy: change another row, or create a policy for update whose USING expression this row meets. Inside a SECURITY DEFINER function, the role is its owner.';
+  const restrictive = 'A restrictive policy refuses the row: correct the row or that policy.';
+
+  expect(await call('insert')).toEqual(['new row violates row-level security policy for table "paper"', missing]);
+  expect(await call('update')).toEqual(['new row violates row-level security policy for table "paper"', missing]);
+  expect(await call('definer')).toEqual(['new row violates row-level security policy for table "paper"', missing]);
+  expect(await call('upsert')).toEqual([
+    'new row violates row-level security policy (USING expression) for table "paper"',
+    existing,
+  ]);
+  expect(await call('restricted')).toEqual([
+    'new row violates row-level security policy "small" for table "paper"',
+    restrictive,
+  ]);
+});
+
+/** Starts a gateway whose role writes the table paper under policies. */
+async function startAs(role: string): Promise<(name: string) => Promise<readonly unknown[]>> {
+  const started = await startGateway(`
+    create table paper (id int primary key, owner text, size int);
+    insert into paper values (1, 'me', 1), (2, 'you', 1);
+    alter table paper enable row level security;
+    alter table paper force row level security;
+    create policy readable on paper for select using (true);
+    create policy added on paper for insert with check (owner = 'me');
+    create policy changed on paper for update using (owner = 'me');
+    create policy small on paper as restrictive for insert with check (size < 10);
+  `);
+  onTestFinished(() => started.close());
+  await started.database.query(`
+    create role ${role} login password 'x';
+    alter table paper owner to ${role};
+    create function insert() returns void language sql as $$ insert into paper values (3, 'you', 1) $$;
+    create function update() returns void language sql as $$ update paper set owner = 'you' where id = 1 $$;
+    create function upsert() returns void language sql as
+      $$ insert into paper values (2, 'me', 1) on conflict (id) do update set size = 2 $$;
+    create function restricted() returns void language sql as $$ insert into paper values (3, 'me', 10) $$;
+    create function definer() returns void language sql security definer as $$ insert into paper values (3, 'you', 1) $$;
+    alter function definer owner to ${role};
+    comment on function insert is 'HTTP';
+    comment on function update is 'HTTP';
+    comment on function upsert is 'HTTP';
+    comment on function restricted is 'HTTP';
+    comment on function definer is 'HTTP'`);
+  const url = new URL(started.database.connectionString);
+  [url.username, url.password] = [role, 'x'];
+  const gateway = await createGateway({ connectionString: url.href });
+  onTestFinished(async () => {
+    await gateway.close();
+    await started.database.query(`drop owned by ${role}; drop role ${role}`);
+  });
+  return async (name) => {
+    const response = await gateway.fetch(new Request(`http://localhost/api/${name}`, { method: 'POST' }));
+    const { title, hint } = (await response!.json()) as { readonly title: string; readonly hint: string };
+    return [title, hint];
+  };
+}
 
 test('an origin without CORS is logged once, and one that is listed, the own one or behind a proxy is not', async () => {
   const { url, streams, stop } = await runServer(
@@ -71,7 +136,19 @@ test('an origin without CORS is logged once, and one that is listed, the own one
 
   const lines = streams.text.stdout.split('\n').filter((line) => line.includes('browser hides'));
   expect(lines.map((line) => line.slice(line.indexOf('a page')))).toEqual([
-    'a page of http://localhost:3000 calls this server, and the browser hides the responses from it; add the origin to cors.origins',
-    'a page that was opened from a file calls this server, and the browser hides the responses from it; serve the page, as with staticFiles.root',
+    'a page of http://localhost:3000 calls this server, and the browser hides the responses from it; if the page is yours, add the origin to cors.origins',
+    'a page of the origin null, as one that was opened from a file or runs in a sandboxed frame, calls this server, and the browser hides the responses from it; if the page is yours, serve it, as with staticFiles.root',
   ]);
+});
+
+test('the fast path reports origins, too', async () => {
+  const { url, streams, stop } = await runServer(
+    await folderWith(),
+    `--connectionString=${database.connectionString}`,
+    '--port=0',
+    '--fastPath',
+  );
+  await fetch(`${url}/api/hello`, { headers: { origin: 'http://localhost:3000' } });
+  await stop();
+  expect(streams.text.stdout).toContain('a page of http://localhost:3000 calls this server');
 });

@@ -690,3 +690,12 @@ function openStream(url: string, headers: Readonly<Record<string, string>> = {})
 function messages(text: string): readonly string[] {
   return [...text.matchAll(/^data: (.*)$/gm)].map(([, message]) => message!);
 }
+
+test('each worker reports origins without CORS that its own connections have', async () => {
+  const server = await startWorkers({ connectionString: database.connectionString });
+  // The connections go to the workers in turn.
+  for (const port of [3001, 3002, 3003, 3004]) {
+    await server.send('GET /api/hello', { headers: { origin: `http://localhost:${port}` } });
+  }
+  for (const port of [3001, 3002, 3003, 3004]) await server.logged(`a page of http://localhost:${port} calls`);
+});

@@ -31,6 +31,8 @@ export interface FastPathTarget {
   /** Whether the server itself answers at a path, before the endpoints. */
   readonly isServerPath: (path: string) => boolean;
   readonly counts: FastPathCounts;
+  /** Called for each request that the fast path answers. */
+  readonly onRequest?: (request: IncomingMessage) => void;
 }
 
 export interface FastPathContext {
@@ -75,6 +77,7 @@ export function openFastPath(
       const served = response as unknown as ServerResponse;
       if (!context.connections.admit(request.raw, served)) return false;
       context.onRequest?.(request.raw, served);
+      target.onRequest?.(request.raw);
       return true;
     },
     // A refresh has removed the endpoint.
