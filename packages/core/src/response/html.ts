@@ -6,11 +6,12 @@ import { textConverter } from './delimited.ts';
 import { readFields, type RowWriter } from './rows.ts';
 
 const style =
+  // Browsers without light-dark() use the declaration before it.
   ':root{color-scheme:light dark;color:light-dark(#182026,#e6e9ec);background:light-dark(#fff,#111417)}' +
   'body{font:14px/1.4 system-ui,sans-serif;margin:1rem}' +
   'table{border-collapse:collapse}' +
-  'th,td{border:1px solid light-dark(#ccc,#2c343b);padding:.25rem .5rem;text-align:left;vertical-align:top;white-space:pre-wrap}' +
-  'thead th{background:light-dark(#eee,#191d21);position:sticky;top:0;white-space:nowrap}' +
+  'th,td{border:1px solid #ccc;border-color:light-dark(#ccc,#2c343b);padding:.25rem .5rem;text-align:left;vertical-align:top;white-space:pre-wrap}' +
+  'thead th{background:#eee;background:light-dark(#eee,#191d21);position:sticky;top:0;white-space:nowrap}' +
   'a{color:light-dark(#0f5f58,#5fc7bb)}' +
   '.n{text-align:right;white-space:nowrap}';
 const styleHash = createHash('sha256').update(style).digest('base64');

@@ -156,7 +156,7 @@ export function parseArguments(argv: readonly string[]): Arguments {
   return {
     command: information ?? command,
     flags: new Set(flagNames.filter((name) => flags.has(name))),
-    files: files.map(({ name, optional }) => ({ name, optional })),
+    files,
     filter: argument === 'filter' || information === 'help' ? (namesOf(words)[0] ?? null) : null,
     operands: argument === 'operands' ? namesOf(words) : [],
     overrides,

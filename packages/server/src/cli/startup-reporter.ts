@@ -58,7 +58,6 @@ export function createStartupReporter(
 ): StartupReporter {
   const { log, host, tls } = configuration;
   const isBanner = log.format === 'pretty';
-  const { workers = 1 } = output ?? {};
   const outputs = force
     ? consoleOnly(process.stdout)
     : createLogOutputs(configuration, outputsContext(process, output));
@@ -101,9 +100,9 @@ export function createStartupReporter(
       const url = serverUrl(host, port, isTls(tls) ? 'https' : 'http');
       if (!isLoopbackHost(host)) logger.warn({ host }, openEndpointsWarning(endpoints));
       const pagePath = startPagePath(configuration, endpoints);
-      if (isBanner) print('', ...readyLines(endpoints, { url, pagePath, startupMs, workers }));
+      if (isBanner) print('', ...readyLines(endpoints, { url, pagePath, startupMs, workers: output?.workers ?? 1 }));
       const milliseconds = Math.round(startupMs);
-      bannerLogger.info({ url, milliseconds, ...(workers === 1 ? {} : { workers }) }, 'ready');
+      bannerLogger.info({ url, milliseconds, ...workersField(output) }, 'ready');
     },
     started: () => void (isReady = true),
     stopping: () => {
@@ -111,6 +110,11 @@ export function createStartupReporter(
       bannerLogger.info({}, 'stopping');
     },
   };
+}
+
+/** The number of workers in a log line, if there are several. */
+function workersField({ workers = 1 }: Partial<WorkerOutput> = {}): { readonly workers?: number } {
+  return workers === 1 ? {} : { workers };
 }
 
 interface Logs {

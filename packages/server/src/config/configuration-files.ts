@@ -11,6 +11,8 @@ export interface NamedFile {
   readonly name: string;
   /** Whether it may be missing. */
   readonly optional: boolean;
+  /** Whether an option named it: it cannot be meant as a command. */
+  readonly isOption?: boolean;
 }
 
 /** A file that was read, or the issue that prevents it; without both, the file does not exist and may be missing. */
@@ -77,7 +79,7 @@ export function readConfigurationFile(
   commandNames: readonly string[],
 ): Promise<ReadFile> {
   return readFile(workingDirectory, file, (code) => {
-    if (code === 'ENOENT') return describeMissingFile(file.name, commandNames);
+    if (code === 'ENOENT') return describeMissingFile(file, commandNames);
     return code === 'EISDIR' ? 'cannot read the file (EISDIR); this is a folder: pass a file in it' : unreadable(code);
   });
 }
@@ -114,8 +116,9 @@ function writableByOthers(name: string, mode: number): readonly string[] {
   return [`${name}: every user of this machine can change this file, and so the server; run chmod o-w ${name}`];
 }
 
-function describeMissingFile(name: string, commandNames: readonly string[]): string {
+function describeMissingFile({ name, isOption }: NamedFile, commandNames: readonly string[]): string {
   if (/^\w+:\/\//.test(name)) return 'no such file; pass a database as --connectionString=…';
+  if (isOption === true) return 'no such file; pass an existing file, as in --config=pgway.json';
   if (!/^[a-z-]+$/i.test(name)) return 'no such file; pass an existing file, and options as --name=value';
   if (name === 'help' || name === 'version') return `neither a command nor a file; did you mean --${name}?`;
   const others = `; pgway without a command serves, and its commands are ${commandNames.join(', ')}`;

@@ -26,21 +26,22 @@ export function exampleLinks(configuration: Configuration): readonly PageLink[] 
 /** Reads the files of the page. Endpoints take precedence over them. */
 export function createExamplePageHandler({ gateway }: Configuration): DocumentHandler {
   const files = pageFiles();
-  const clients = new WeakMap<readonly Endpoint[], string>();
-  const clientOf = (endpoints: readonly Endpoint[]): string => {
+  const clients = new WeakMap<readonly Endpoint[], ServedDocument>();
+  const clientOf = (endpoints: readonly Endpoint[]): ServedDocument => {
     const known = clients.get(endpoints);
     if (known !== undefined) return known;
     const options = { filePath: 'client.ts', skipTypes: true, headerLines: [], urlPathPrefix: gateway.urlPathPrefix };
     const [client] = typescriptClientFiles(endpoints, options, new Date());
-    clients.set(endpoints, client!.content);
-    return client!.content;
+    const document = { type: script, content: client!.content };
+    clients.set(endpoints, document);
+    return document;
   };
   return (endpoints, request, response) => {
     const path = requestPath(request);
     if (request.method !== 'GET' && request.method !== 'HEAD') return false;
     if (path !== clientPath && !files.has(path)) return false;
     if (endpoints.some((endpoint) => endpoint.path === path)) return false;
-    const document = files.get(path) ?? { type: script, content: clientOf(endpoints) };
+    const document = files.get(path) ?? clientOf(endpoints);
     sendDocument(document, request, response);
     return true;
   };

@@ -17,24 +17,31 @@ export function createOriginWatch(
   now: () => number = Date.now,
 ): (request: Pick<IncomingMessage, 'headers'>) => void {
   const reported = new Map<string, number>();
+  const isKnown = (origin: string): boolean => reported.has(origin) || reported.size >= maxOrigins;
   const isListed = (origin: string): boolean => cors.origins.includes('*') || cors.origins.includes(origin);
   return ({ headers }) => {
-    const { origin, host = '' } = headers;
-    if (origin === undefined || !isHidden(headers)) return;
-    const [, own] = /^https?:\/\/([\w.[\]:-]{1,255})$/.exec(origin) ?? [];
-    if ((own === undefined && origin !== 'null') || own === host || isListed(origin) || isProxied(headers)) return;
-    if (reported.has(origin) || reported.size >= maxOrigins) {
-      const oldest = now() - expiryMs;
-      for (const [known, at] of reported) if (at <= oldest) reported.delete(known);
-      if (reported.has(origin) || reported.size >= maxOrigins) return;
-    }
+    const { origin } = headers;
+    if (origin === undefined || isListed(origin) || !isHidden(headers) || !isOfOther(origin, headers)) return;
+    if (isKnown(origin)) removeExpired(reported, now());
+    if (isKnown(origin)) return;
     reported.set(origin, now());
     warn(
-      own === undefined
+      origin === 'null'
         ? 'a page of the origin null, as one that was opened from a file or runs in a sandboxed frame, calls this server, and the browser hides the responses from it; if the page is yours, serve it, as with staticFiles.root'
         : `a page of ${origin} calls this server, and the browser hides the responses from it; if the page is yours, add the origin to cors.origins`,
     );
   };
+}
+
+function removeExpired(reported: Map<string, number>, now: number): void {
+  for (const [origin, at] of reported) if (at + expiryMs <= now) reported.delete(origin);
+}
+
+/** Whether the value is an origin, and not that of the server, as far as `Host` tells it. */
+function isOfOther(origin: string, headers: IncomingMessage['headers']): boolean {
+  if (origin === 'null') return !isProxied(headers);
+  const [, host] = /^https?:\/\/([\w.[\]:-]{1,255})$/.exec(origin) ?? [];
+  return host !== undefined && host !== headers.host && !isProxied(headers);
 }
 
 /**

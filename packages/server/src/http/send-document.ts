@@ -44,9 +44,11 @@ export function sendDocument(document: ServedDocument, request: IncomingMessage,
 /** Responds to GET or HEAD with the headers that plug-ins add. */
 export function replyDocument(document: ServedDocument, request: IncomingMessage, reply: FastifyReply): FastifyReply {
   const { status, headers, bytes } = documentResponse(document, request);
+  // Cross-origin resource sharing has added Origin.
+  const vary = [reply.getHeader('vary') ?? [], headers['vary'] ?? []].flat().join(', ');
   return reply
     .code(status)
-    .headers(headers)
+    .headers(vary === '' ? headers : { ...headers, vary })
     .send(status === 304 ? undefined : bytes);
 }
 
@@ -57,15 +59,17 @@ export function requestPath({ url = '' }: IncomingMessage): string {
 
 function documentResponse(document: ServedDocument, request: IncomingMessage): DocumentResponse {
   const { type, contentSecurityPolicy } = document;
-  const { bytes, etag, compressed } = encode(document);
+  const known = encode(document);
+  const { bytes, etag } = known;
+  const isCompressible = bytes.length >= minCompressedBytes;
   const shared = {
     etag,
     'cache-control': 'no-cache',
     'x-content-type-options': 'nosniff',
-    ...(compressed === null ? {} : { vary: 'accept-encoding' }),
+    ...(isCompressible ? { vary: 'accept-encoding' } : {}),
   };
   if (isUnchanged(request, etag)) return { status: 304, headers: shared, bytes: Buffer.alloc(0) };
-  const sent = compressed !== null && acceptsGzip(request) ? compressed : bytes;
+  const sent = isCompressible && acceptsGzip(request) ? (known.compressed ??= gzipSync(bytes)) : bytes;
   const headers = {
     'content-type': type,
     'content-length': sent.length,
@@ -81,8 +85,8 @@ function documentResponse(document: ServedDocument, request: IncomingMessage): D
 interface EncodedDocument {
   readonly bytes: Buffer;
   readonly etag: string;
-  /** Null for a small document. */
-  readonly compressed: Buffer | null;
+  /** Null before the first request that accepts it. */
+  compressed: Buffer | null;
 }
 
 /** Smaller documents are generated for a request, or would hardly become smaller. */
@@ -96,8 +100,7 @@ function encode(document: ServedDocument): EncodedDocument {
   if (known !== undefined) return known;
   const bytes = Buffer.from(document.content);
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
-  const compressed = bytes.length < minCompressedBytes ? null : gzipSync(bytes);
-  const result = { bytes, etag: `W/"${hash}"`, compressed };
+  const result = { bytes, etag: `W/"${hash}"`, compressed: null };
   encoded.set(document, result);
   return result;
 }

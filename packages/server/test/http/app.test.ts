@@ -5,6 +5,7 @@ import { gatewayOptions } from '../../src/gateway-options.ts';
 import { parseConfiguration } from '../support/parse-configuration.ts';
 import { openApp } from '../../src/http/deferred-app.ts';
 import { listen } from '../../src/http/http-server.ts';
+import type { DocumentLookup } from '../../src/http/send-document.ts';
 
 const database = useDatabase(`
   create function hello(_name text default 'you') returns text language sql stable as $$ select 'Hello ' || _name $$;
@@ -32,10 +33,10 @@ interface Served {
 }
 
 /** Serves with this configuration until the test has ended. */
-async function serve(file: object): Promise<Served> {
+async function serve(file: object, pages: readonly DocumentLookup[] = []): Promise<Served> {
   const configuration = parseConfiguration({ port: 0, ...file });
   const gateway = await createGateway(await gatewayOptions(configuration, database.connectionString, {}));
-  const app = await openApp(configuration, gateway, {});
+  const app = await openApp(configuration, gateway, { pages });
   const server = await listen(configuration, app.handle);
   onTestFinished(async () => {
     gateway.endStreams();
@@ -91,6 +92,30 @@ describe('without additions to responses', () => {
 
 describe('CORS', () => {
   const cors = { origins: ['https://app.example.org'] };
+
+  test('a compressed document varies by the origin, too', async () => {
+    const document = { type: 'text/plain', content: 'text '.repeat(2000) };
+    const { url } = await serve({ cors }, [(_, request) => (request.url === '/page' ? document : null)]);
+    const response = await fetch(`${url}/page`, { headers: { ...page, 'accept-encoding': 'gzip' } });
+    expect([
+      response.status,
+      headersOf(response, 'access-control-allow', 'vary', 'content-encoding'),
+      await response.text(),
+    ]).toEqual([
+      200,
+      {
+        'access-control-allow-origin': 'https://app.example.org',
+        'content-encoding': 'gzip',
+        vary: 'Origin, accept-encoding',
+      },
+      document.content,
+    ]);
+    const plain = await fetch(`${url}/page`, { headers: { ...page, 'accept-encoding': 'identity' } });
+    expect([headersOf(plain, 'vary', 'content-encoding'), await plain.text()]).toEqual([
+      { vary: 'Origin, accept-encoding' },
+      document.content,
+    ]);
+  });
 
   test('a page of a listed origin may read responses, and some of their headers', async () => {
     const { url } = await serve({ cors });

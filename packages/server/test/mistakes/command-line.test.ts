@@ -31,6 +31,8 @@ describe('arguments', () => {
     [['generat'], 'pgway: generat: neither a command nor a file; did you mean generate?'],
     [['help'], 'pgway: help: neither a command nor a file; did you mean --help?'],
     [['my.json'], 'pgway: my.json: no such file; pass an existing file, and options as --name=value'],
+    [['--config=production'], 'pgway: production: no such file; pass an existing file, as in --config=pgway.json'],
+    [['--config', 'my.json'], 'pgway: my.json: no such file; pass an existing file, as in --config=pgway.json'],
     [['-p', '8080'], 'pgway: -p: unknown option; options begin with two hyphens, as in --port=8080'],
     [['--port', '9000'], 'pgway: --port: needs a value, as in --port=9000'],
     [['--prot', '9000'], 'pgway: --prot: unknown option; did you mean --port?'],

@@ -37,6 +37,14 @@ const comments: readonly (readonly [comment: string, report: string])[] = [
   ],
   // Prose, and a line in lower case, which is valid.
   ['Calls the service by HTTP GET requests.', ''],
+  ['Says hello over TLS; HTTP', ''],
+  ['Says hello - HTTP', ''],
+  ['OPTIONS', ''],
+  ['Verbs that it serves:\nGET', ''],
+  [
+    'Says hello; HTTP GET /y',
+    'warning, line 1: "Says hello; HTTP GET /y" is read as prose; did you mean "HTTP GET /y" on its own line?',
+  ],
   ['Gets a name. See RFC 9110.', ''],
   ['Delete', ''],
   ['Get /x or y', ''],

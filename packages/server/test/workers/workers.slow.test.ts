@@ -697,5 +697,9 @@ test('each worker reports origins without CORS that its own connections have', a
   for (const port of [3001, 3002, 3003, 3004]) {
     await server.send('GET /api/hello', { headers: { origin: `http://localhost:${port}` } });
   }
-  for (const port of [3001, 3002, 3003, 3004]) await server.logged(`a page of http://localhost:${port} calls`);
+  const origins = (): readonly string[] =>
+    server.lines().flatMap(({ msg }) => /a page of (\S+) calls/.exec(String(msg))?.[1] ?? []);
+  await expect
+    .poll(() => origins().toSorted())
+    .toEqual(['http://localhost:3001', 'http://localhost:3002', 'http://localhost:3003', 'http://localhost:3004']);
 });

@@ -7,20 +7,27 @@ import { looksLikeProse } from './prose.ts';
 import type { Suggestion } from './suggestions.ts';
 
 const method = `(?:${methods.join('|')})`;
-/** `GET /books`, or a method alone. */
-const withoutHttp = new RegExp(String.raw`^@?(${method}(?:\s+/\S*)?)$`);
+/** `GET /books`. */
+const withoutHttp = new RegExp(String.raw`^@?(${method}\s+/\S*)$`);
+/** A method alone. `HEAD` and `OPTIONS` may be headings. */
+const methodAlone = /^@?(GET|POST|PUT|PATCH|DELETE)$/;
 /** `HTTPGET /books`. */
 const withoutSpace = new RegExp(String.raw`^@?HTTP[-_:]?(${method})(\s+\S+)?$`, 'i');
-/** `Lists books. HTTP GET /books`: a line of prose may mention HTTP, but seldom ends with it in this way. */
-const behindProse = new RegExp(String.raw`[.!?:;)–-]\s+@?(HTTP(?:\s+${method})?(?:\s+/\S*)?)$`);
+/** `Lists books. HTTP`: a line of prose may mention HTTP, but seldom has it as a sentence. */
+const aloneBehindProse = /[.!?)]\s+@?(HTTP)$/;
+/** `Lists books: HTTP GET /books`. */
+const behindProse = new RegExp(String.raw`[.!?:;)–-]\s+@?(HTTP(?:\s+${method}(?:\s+/\S*)?|\s+/\S*))$`);
 
-/** Returns the `HTTP` line that a line of prose probably means, or null. */
-export function suggestHttpLine(text: string): Suggestion | null {
-  const [, target] = withoutHttp.exec(text) ?? [];
+/**
+ * Returns the `HTTP` line that a line of prose probably means, or null.
+ * @param isOnly whether the comment has no other line
+ */
+export function suggestHttpLine(text: string, isOnly: boolean): Suggestion | null {
+  const [, target] = withoutHttp.exec(text) ?? (isOnly ? methodAlone.exec(text) : null) ?? [];
   if (target !== undefined) return toSuggestion(`HTTP ${target}`);
   const [, joined, path = ''] = withoutSpace.exec(text) ?? [];
   if (joined !== undefined) return toSuggestion(`HTTP ${joined.toUpperCase()}${path}`);
-  const [, behind] = behindProse.exec(text) ?? [];
+  const [, behind] = behindProse.exec(text) ?? aloneBehindProse.exec(text) ?? [];
   return behind === undefined ? null : toSuggestion(behind);
 }
 

@@ -36,7 +36,7 @@ const bullet = /^[^\p{L}\p{N}@_$]+$/u;
 export function parseComment(builder: EndpointBuilder, comment: string): void {
   const lines = lexComment(comment);
   builder.uploadHandlers = findUploadHandlers(builder, lines);
-  for (const line of lines) parseLine(builder, line);
+  for (const line of lines) parseLine(builder, line, lines.length === 1);
 }
 
 /** Returns the upload handlers of the comment, which decide what `key = value` lines mean, before and after the `upload` line. */
@@ -51,13 +51,14 @@ function findUploadHandlers(
 }
 
 /** The first match decides: `key = value`, a `for` line, `Name: value`, a keyword; else the line is prose. */
-function matchLine(line: CommentLine, context: AnnotationContext): LineMatch {
+function matchLine(line: CommentLine, context: AnnotationContext, isOnly: boolean): LineMatch {
   if (line.assignment !== null) return matchAssignment(line, line.assignment, context);
   const annotation = findAnnotation(line.words[0] ?? '');
   if (annotation === tags) return matchKeyword(line, tags);
   if (line.header !== null) return matchHeader(line, line.header, context);
   if (annotation === null) {
-    const suggestion = suggestKeyword(line.words, context) ?? suggestHttpLine(line.text) ?? suggestHeader(line.words);
+    const suggestion =
+      suggestKeyword(line.words, context) ?? suggestHttpLine(line.text, isOnly) ?? suggestHeader(line.words);
     return { kind: 'prose', suggestion };
   }
   if (annotation.assignmentOnly === true || annotation.matches?.(line.words.slice(1), context, 'line') === false)
@@ -144,8 +145,8 @@ function suggestFirstWord(words: readonly string[], context: AnnotationContext):
   return suggestAnnotation(first, words, { value: [], context });
 }
 
-function parseLine(builder: EndpointBuilder, line: CommentLine): void {
-  const match = matchLine(line, builder.context);
+function parseLine(builder: EndpointBuilder, line: CommentLine, isOnly = false): void {
+  const match = matchLine(line, builder.context, isOnly);
   const unsupported = match.kind === 'annotation' ? null : findUnsupportedWord(line, builder.context);
   if (match.kind === 'prose' && unsupported === null) builder.description.push(line.written);
   builder.trace?.addLine(line, describeMatch(match), builder.scope);
