@@ -80,11 +80,25 @@ async function startEmbeddedServer(): Promise<Server> {
 
 let created = 0;
 
+/** The statement that ends the readers of a database's slots, and waits for ten seconds at most: such a database cannot be dropped. */
+function endSlotsSql(name: string): string {
+  return `do $$ begin
+    for attempt in 1..100 loop
+      perform pg_terminate_backend(active_pid) from pg_replication_slots where database = '${name}' and active_pid is not null;
+      exit when not found;
+      perform pg_sleep(0.1);
+    end loop;
+  end $$`;
+}
+
 async function createDatabase(server: Server, rows: number, genericPlans: boolean): Promise<BenchDatabase> {
   const name = `pgway_bench_${process.pid}_${++created}`;
   const connectionString = withDatabase(server.connectionString, name);
   await runSql(server.connectionString, `create database ${name}`);
-  const drop = (): Promise<void> => runSql(server.connectionString, `drop database if exists ${name} with (force)`);
+  const drop = async (): Promise<void> => {
+    await runSql(server.connectionString, endSlotsSql(name));
+    await runSql(server.connectionString, `drop database if exists ${name} with (force)`);
+  };
   try {
     await runSql(connectionString, benchSchemaSql(rows));
     if (genericPlans) {
