@@ -128,7 +128,7 @@ function buildCustomQuery(
   });
   const { forcesGenericPlans } = options;
   return 'then' in built
-    ? built.then((query) => toExecutableCall(call, query, forcesGenericPlans))
+    ? Promise.resolve(built).then((query) => toExecutableCall(call, query, forcesGenericPlans))
     : toExecutableCall(call, built, forcesGenericPlans);
 }
 

@@ -1,4 +1,5 @@
-import { functionsSource, type Routine, type EndpointSource } from '@pgway/core';
+import { runInNewContext } from 'node:vm';
+import { functionsSource, type Query, type Routine, type EndpointSource } from '@pgway/core';
 import { startGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
 
@@ -32,6 +33,20 @@ test('a source may build the query of each request', async () => {
   expect(await get('/api/facts?name=b')).toBe('[{"name":"b","value":2}]');
   expect(gateway.gateway.endpoints.map(({ source }) => source)).toEqual(['reversing']);
   await gateway.close();
+});
+
+test('a source may build its queries later, also by promises of another context, as test runners have', async () => {
+  const resolveElsewhere = runInNewContext('(value) => Promise.resolve(value)') as (query: Query) => Promise<Query>;
+  for (const later of [(query: Query) => Promise.resolve(query), resolveElsewhere]) {
+    const source: EndpointSource = {
+      ...reversing,
+      buildQuery: (input) => later(reversing.buildQuery!(input) as Query),
+    };
+    const gateway = await startGateway(sql, { routineSources: [source] });
+    const { status, body } = await gateway.send('GET /api/facts');
+    expect([status, body]).toEqual([200, '[{"name":"a","value":1},{"name":"b","value":2}]']);
+    await gateway.close();
+  }
 });
 
 test('a query with other columns than the endpoint fails instead of returning wrong data', async () => {
