@@ -1,5 +1,5 @@
 import type { ChangeGapReason } from '../ports/changes.ts';
-import { CallTimeout, DatabaseError, type Runner } from '../postgres/port.ts';
+import { CallTimeout, DatabaseError, queryCanceled, type Runner } from '../postgres/port.ts';
 import type { StatementCache } from '../postgres/statement-cache.ts';
 import type { ChangeGroup } from './change-group.ts';
 import type { Cut } from './cut.ts';
@@ -150,5 +150,5 @@ export function toFailure(error: unknown): LookupResult {
   // A snapshot that is gone has the code of an object that does not exist.
   const reason = error.step < 0 ? undefined : error.label === 'settings' ? 'forbidden' : ends[code];
   if (reason !== undefined) return { kind: 'end', reason };
-  return { kind: 'gap', reason: code === '57014' ? 'lookup-timeout' : 'lookup-failed' };
+  return { kind: 'gap', reason: code === queryCanceled ? 'lookup-timeout' : 'lookup-failed' };
 }

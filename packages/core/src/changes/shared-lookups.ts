@@ -1,6 +1,6 @@
 import type { Cut } from './cut.ts';
 import type { LookupContext, LookupPair } from './group-lookup.ts';
-import { CallTimeout, DatabaseError } from '../postgres/port.ts';
+import { CallTimeout, DatabaseError, queryCanceled } from '../postgres/port.ts';
 import { findFailed, type Lookup, runLookups } from './lookup.ts';
 
 /** Groups that read in transactions of their own until their cost is known. Beyond, those of unknown cost share transactions, too. */
@@ -103,7 +103,8 @@ function createBundle(pairs: readonly LookupPair[]): LookupBundle {
 
 /** A transaction that does not end in time does not show which of its lookups is slow. */
 function markFailed(error: unknown, { lookups, pairs }: Side): void {
-  const isLate = error instanceof CallTimeout || (error instanceof DatabaseError && error.diagnostics.code === '57014');
+  const isLate =
+    error instanceof CallTimeout || (error instanceof DatabaseError && error.diagnostics.code === queryCanceled);
   const index = findFailed(error, lookups);
   const marked = isLate ? pairs : index === null ? [] : pairs.slice(index, index + 1);
   for (const { group } of marked) group.cost.failed();

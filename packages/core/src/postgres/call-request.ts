@@ -14,14 +14,14 @@ import {
   DatabaseError,
   type Diagnostics,
   OutcomeUnknown,
+  queryCanceled,
+  readOnlySqlTransaction,
   RoutineChanged,
   type RowSink,
   type Statement,
   type Step,
 } from './port.ts';
 
-const queryCanceled = '57014';
-const readOnlySqlTransaction = '25006';
 /** A class of SQLSTATEs. */
 const connectionException = '08';
 /** PostgreSQL's function that warns of a commit whose wait for a synchronous standby was cancelled. */

@@ -1,4 +1,4 @@
-import { type Database, DatabaseError, type DescribedColumn, type Step } from './port.ts';
+import { type Database, DatabaseError, type DescribedColumn, readOnlySqlTransaction, type Step } from './port.ts';
 import { readOnlyStep } from './settings.ts';
 
 /** The types of a statement, as PostgreSQL has derived them. */
@@ -11,12 +11,9 @@ export interface DescribedStatement {
 /** Milliseconds. A lock of a migration delays the analysis of a statement. */
 const timeoutMs = 30_000;
 
-/** SQLSTATE of a write in a read-only transaction. */
-const readOnlyTransaction = '25006';
-
 /**
  * Parses the statement and returns its types. It is not run: only the input functions of its literals are, which check domains within
- * arrays, rows and ranges by functions of users. What these write is not kept.
+ * arrays, rows and ranges by functions of users. Rows that these write are not kept; sequences and session-level locks are not restored.
  * @throws DatabaseError, with the position of the mistake
  */
 export async function describeStatement(
@@ -26,7 +23,7 @@ export async function describeStatement(
   try {
     return await describeReadOnly(database, sql);
   } catch (error) {
-    if (!(error instanceof DatabaseError) || error.diagnostics.code !== readOnlyTransaction) throw error;
+    if (!(error instanceof DatabaseError) || error.diagnostics.code !== readOnlySqlTransaction) throw error;
     return describeAndRollBack(database, sql);
   }
 }

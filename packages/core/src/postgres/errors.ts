@@ -1,5 +1,10 @@
 import type { Diagnostics } from './diagnostics.ts';
 
+/** SQLSTATE of a statement that was cancelled, as by `statement_timeout`. */
+export const queryCanceled = '57014';
+/** SQLSTATE of a write in a read-only transaction. */
+export const readOnlySqlTransaction = '25006';
+
 /** An ErrorResponse of PostgreSQL. */
 export class DatabaseError extends Error {
   readonly diagnostics: Diagnostics;

@@ -13,6 +13,8 @@ export {
   DatabaseError,
   LocatedError,
   OutcomeUnknown,
+  queryCanceled,
+  readOnlySqlTransaction,
   RoutineChanged,
 } from './errors.ts';
 

@@ -1,4 +1,4 @@
-import { CallCancelled, type Database, DatabaseError, type Value } from '../postgres/port.ts';
+import { CallCancelled, type Database, DatabaseError, readOnlySqlTransaction, type Value } from '../postgres/port.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
@@ -62,12 +62,11 @@ function addMembers(problem: Problem, members: Readonly<Record<string, string | 
 }
 
 /** SQLSTATE read_only_sql_transaction. */
-const readOnlyTransaction = '25006';
 
 /** Returns why a query that only reads, by the volatility of its functions, cannot write; null for other errors. */
 function findReadOnlyHint(error: unknown, call: ExecutableCall | null): string | null {
   if (call?.isReadOnly !== true || !(error instanceof DatabaseError)) return null;
-  if (error.diagnostics.code !== readOnlyTransaction) return null;
+  if (error.diagnostics.code !== readOnlySqlTransaction) return null;
   return 'The SQL file only reads, by its text and by those of the functions, views and policies that it uses, so that its transaction is read-only. Declare the function that writes as volatile.';
 }
 

@@ -5,6 +5,7 @@ import {
   DatabaseError,
   type Replica,
   type Replicas,
+  readOnlySqlTransaction,
 } from '../postgres/port.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { ExecutableCall } from './build-query.ts';
@@ -54,7 +55,7 @@ export function runsAgainOnPrimary(error: unknown, replica: Replica): boolean {
  * SQLSTATEs of what a standby cannot do: writes and locks (25006), unlogged tables and serializable transactions (0A000), and what needs a
  * server that is not in recovery (55000).
  */
-const refusals: ReadonlySet<string> = new Set(['25006', '0A000', '55000']);
+const refusals: ReadonlySet<string> = new Set([readOnlySqlTransaction, '0A000', '55000']);
 
 /** Whether the server has refused the call because it is a replica, so that calls of its endpoint run on the primary from now on. */
 export function isRefusal(error: unknown): error is DatabaseError {

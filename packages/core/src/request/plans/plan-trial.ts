@@ -1,4 +1,10 @@
-import { ConnectionLost, DatabaseError, type Statement } from '../../postgres/port.ts';
+import {
+  ConnectionLost,
+  DatabaseError,
+  queryCanceled,
+  readOnlySqlTransaction,
+  type Statement,
+} from '../../postgres/port.ts';
 import { createTextRowSink } from '../../postgres/query.ts';
 import type { ByteSource } from '../../http/response.ts';
 import type { SizeLimit } from '../../response/response-writer.ts';
@@ -6,9 +12,6 @@ import type { CallSetting } from '../../auth/context.ts';
 import type { ExecutableCall } from '../build-query.ts';
 import type { Measurement } from '../run.ts';
 import type { PlanTrial } from './plan-choice.ts';
-
-const queryCanceled = '57014';
-const readOnlySqlTransaction = '25006';
 
 /** The response of a trial is held back up to this limit, so that the call can run again. */
 const holdLimit: SizeLimit = Object.freeze({ rows: Number.POSITIVE_INFINITY, bytes: 256 * 1024 });
