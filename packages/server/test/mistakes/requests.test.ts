@@ -62,6 +62,11 @@ test.each<[string, SendOptions, object]>([
     }),
   ],
   [
+    'GET /api/hello?name=x&nmae=y',
+    {},
+    unknown({ detail: '"nmae" in the query string is not a parameter of this endpoint.', unknown: ['nmae'] }),
+  ],
+  [
     'GET /api/hello?name=x&page=2',
     {},
     unknown({ detail: '"page" in the query string is not a parameter of this endpoint.', unknown: ['page'] }),

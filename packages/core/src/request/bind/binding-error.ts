@@ -3,7 +3,7 @@ import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { RequestInput } from '../../ports/request-input.ts';
 import { truncateKey } from '../../http/json-reader.ts';
 import { nearestName } from '../../validation/suggestion.ts';
-import type { SignatureMatch } from './signature-match.ts';
+import { isKeyed, type SignatureMatch } from './signature-match.ts';
 
 interface Candidate {
   readonly endpoint: Endpoint;
@@ -22,7 +22,7 @@ export function bindingError(match: SignatureMatch<Candidate>, input: RequestInp
   );
   const missingKeys = match.missing.filter((parameter) => parameter !== body);
   const missing = missingKeys.slice(0, maxNamed);
-  const details = unknown.map((key, index) => explainUnknown(endpoint, key, { location, suggests: index === 0 }));
+  const details = unknown.map((key, index) => explainUnknown(match, key, { location, suggests: index === 0 }));
   if (match.unknown.length > maxNamed) details.push(`And ${match.unknown.length - maxNamed} more.`);
   if (missing.length > 0) {
     const names = missing.map(({ key, type }) => `"${key}" (${type.display})`);
@@ -55,13 +55,14 @@ interface Explanation {
   readonly suggests: boolean;
 }
 
-function explainUnknown(endpoint: Endpoint, key: string, { location, suggests }: Explanation): string {
+function explainUnknown(match: SignatureMatch<Candidate>, key: string, { location, suggests }: Explanation): string {
+  const { endpoint } = match.candidate;
   const parameter = endpoint.parameters.find(
     (known) => isNameOf(known, key) || known.fields?.some((field) => isNameOf(field, key)),
   );
   const shown = truncateKey(key);
   if (parameter === undefined) {
-    const near = suggests ? suggestKey(endpoint, key) : null;
+    const near = suggests ? suggestKey(match, key) : null;
     return `"${shown}" in ${location} is not a parameter of this endpoint${near === null ? '.' : `; did you mean "${near}"?`}`;
   }
   if (parameter.injectedValue === 'query') return `"${shown}" is computed by the server and may not be given.`;
@@ -76,13 +77,18 @@ function explainUnknown(endpoint: Endpoint, key: string, { location, suggests }:
 /** The longest key and the largest number of parameters for which a similar name is searched. */
 const maxCompared = 64;
 
-/** Returns the key of the parameter that an unknown key probably means, or null. Names of one or two letters all resemble each other. */
-function suggestKey({ parameters }: Endpoint, key: string): string | null {
+/**
+ * Returns the key of the parameter that an unknown key probably means, among those that the request may give and has not given; null for none.
+ * Names of one or two letters all resemble each other.
+ */
+function suggestKey({ candidate, parameters: given }: SignatureMatch<Candidate>, key: string): string | null {
+  const { endpoint } = candidate;
+  const { parameters } = endpoint;
   if (key.length < 3 || key.length > maxCompared || parameters.length > maxCompared) return null;
-  const sent = parameters.filter((parameter) => parameter.injectedValue === undefined && !parameter.inPath);
+  const open = parameters.filter((parameter) => isKeyed(endpoint, parameter) && !given.includes(parameter));
   return nearestName(
     key,
-    sent.map((parameter) => parameter.key),
+    open.map((parameter) => parameter.key),
   );
 }
 
