@@ -129,15 +129,11 @@ class Search {
     });
   }
 
-  /** `/` and Ctrl+K move the focus to the filter, and Escape empties it. */
+  /** `/`, Ctrl+K and Command+K move the focus to the filter, and Escape empties it. */
   focusByKey(): void {
     document.addEventListener('keydown', (event) => {
       const target = event.target as HTMLElement;
-      const isTyping = target.matches('input, textarea, select') || document.querySelector('dialog[open]') !== null;
-      const hasModifier = event.ctrlKey || event.metaKey;
-      const isSlash = event.key === '/' && !isTyping && !hasModifier && !event.altKey;
-      const isShortcut = event.key === 'k' && hasModifier && document.querySelector('dialog[open]') === null;
-      if (isSlash || isShortcut) {
+      if (isFilterKey(event, target)) {
         event.preventDefault();
         this.#filter.focus();
         this.#filter.select();
@@ -170,3 +166,11 @@ function emptyView(): HTMLElement {
 }
 
 await start();
+
+/** In text fields, `/` is a character, and Ctrl+K edits the text on macOS. */
+function isFilterKey({ key, ctrlKey, metaKey, altKey }: KeyboardEvent, target: HTMLElement): boolean {
+  if (altKey || document.querySelector('dialog[open]') !== null) return false;
+  const isTyping = target.matches('input, textarea, select');
+  if (key === 'k') return metaKey || (ctrlKey && !isTyping);
+  return key === '/' && !isTyping && !ctrlKey && !metaKey;
+}
