@@ -208,7 +208,7 @@ function writeReport(results: readonly Result[], postgres: string, { tool, optio
 
 type Measure = (result: Result) => number;
 
-/** What should not grow with the number of endpoints, or at most as that number. */
+/** The costs that are measured for each number of endpoints. */
 const measures: readonly (readonly [title: string, value: Measure])[] = [
   ['CPU per request, µs', ({ cpu }) => median(cpu)],
   ['CPU of the start, s', ({ start }) => start.cpu / 1e6],

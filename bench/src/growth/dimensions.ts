@@ -1,4 +1,4 @@
-/** What grows, besides the number of endpoints: for each size, the costs of one gateway in a process of its own. */
+/** The dimensions besides the number of endpoints. Each size is measured with one gateway in a process of its own. */
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ export type Costs = Readonly<Record<string, number>>;
 
 export interface Dimension {
   readonly name: string;
-  /** What the sizes count. */
+  /** The unit of the sizes. */
   readonly unit: string;
   readonly sizes: readonly number[];
   readonly quickSizes: readonly number[];

@@ -3,7 +3,7 @@ const quickMs = 100;
 /** Milliseconds for which a group has transactions of its own after it has failed, or was in a transaction that has. */
 const aloneMs = 60_000;
 
-/** What the lookups of a group take PostgreSQL, which decides whether other groups may follow it in one transaction. */
+/** The time and the failures of a group's lookups. They decide whether the group shares a transaction with others. */
 export class LookupCost {
   /** Milliseconds of a lookup; null: not known. */
   #ms: number | null = null;

@@ -136,7 +136,7 @@ export function* buildEndpoints(
   return Object.freeze({ ...result, traced: Object.freeze(traced), conflicts: Object.freeze(conflicts) });
 }
 
-/** What the endpoint of one routine depends on of the others. */
+/** Facts about all routines on which the endpoint of a single one depends. */
 interface OtherRoutines {
   readonly index: () => RoutineIndex;
   /** The tables that have endpoints without a dialect, by what `tableKey` returns. */

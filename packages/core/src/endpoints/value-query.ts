@@ -16,8 +16,8 @@ export function readValueQuery(text: string): { readonly name: string; readonly 
 const token =
   /[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(?<tag>[A-Za-z_]\w*)?\$[^]*?\$\k<tag>\$|--.*|\/\*[^]*?\*\/|::|:=|:(?<named>[A-Za-z_]\w*)|\{(?<braced>\$?\w+)\}|(?<numbered>\$\d+)|[()[\];]|['"]/g;
 
-/** Characters. A comment can have a megabyte, and marks that nothing closes are searched for once each. */
-export const maxLength = 10_000;
+/** A comment can have a megabyte, and marks that nothing closes are searched for once each. */
+export const maxQueryCharacters = 10_000;
 
 interface Mistake {
   /** In UTF-16 code units of the query. */
@@ -55,8 +55,11 @@ interface QueryInput {
 
 /** Returns the parameters that a query reads, in their order, or why it cannot be a part of a statement. */
 export function findQueryInputs(text: string): readonly QueryInput[] | Mistake {
-  if (text.length > maxLength)
-    return { at: 0, message: `the query has ${text.length} characters; at most ${maxLength}: call a function` };
+  if (text.length > maxQueryCharacters)
+    return {
+      at: 0,
+      message: `the query has ${text.length} characters; at most ${maxQueryCharacters}: call a function`,
+    };
   const inputs: QueryInput[] = [];
   let depth = 0;
   for (const match of text.matchAll(token)) {

@@ -57,7 +57,7 @@ export class DatabaseSocket extends Socket {
 
   /** Returns whether the socket continues to read. */
   #read(bytes: Buffer): boolean {
-    // What has arrived before the receiver comes first.
+    // The stream still has earlier bytes, which must be passed on first.
     if (this.receiver === null || this.readableLength > 0) return this.push(Buffer.from(bytes));
     this.receiver(bytes, headroom);
     return true;

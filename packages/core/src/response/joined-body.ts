@@ -62,7 +62,7 @@ export class JoinedBodySink implements RowSink {
     return messages.length;
   }
 
-  /** Adds the part of a row. NULL is that of a result without rows, whose other columns count. */
+  /** Adds the text of a row. A NULL adds nothing: a result without rows has one row, for its other columns. */
   #add(chunk: Uint8Array, start: number, length: number): void {
     if (length < 0) return;
     const { open, separator, close, maxBytes } = this.#form;

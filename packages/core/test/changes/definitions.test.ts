@@ -13,7 +13,7 @@ const database = useDatabase(`
 `);
 afterAll(() => database.query(`drop role ${superuser}, ${member}`).then(() => undefined));
 
-test('roles that are granted to a superuser, which may read everything without them, are no gap', async () => {
+test('a role that is granted to a superuser causes no gap: a superuser may read everything without it', async () => {
   const { engine } = await startEngine(database);
   const identity = { role: superuser, settings: [['role', superuser!]] as const, key: '' };
   const { messages } = await subscribe(engine, requestOf(queryOf('film', [column('id', 'number')]), { identity }));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { maxLength } from '../../src/endpoints/value-query.ts';
+import { maxQueryCharacters } from '../../src/endpoints/value-query.ts';
 import { maxParameters, maxStatements } from '../../src/sql-files/parse-file.ts';
 import { maxBytes } from '../../src/sql-files/read-files.ts';
 import { maxFaults } from '../../src/sql-files/scan.ts';
@@ -13,7 +13,7 @@ test('the page of SQL files has the limits of a file', () => {
     bytes: maxBytes,
     statements: maxStatements,
     parameters: maxParameters,
-    'characters of the query of a `param`': maxLength,
+    'characters of the query of a `param`': maxQueryCharacters,
     'mistakes that are reported': maxFaults,
   };
   const rows = Object.entries(limits).map(([name, limit]) => `| ${name} | ${limit.toLocaleString('en-US')} |\n`);

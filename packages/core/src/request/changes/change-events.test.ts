@@ -79,7 +79,7 @@ data: {"type":"delete","schema":"public","table":"film","commitTimestamp":"2026-
         ),
       ).toString();
     expect(written('aaaaaaaaaaaaaa')).toContain('{"id":4}');
-    // What is written anew has the bytes of now.
+    // Without the kept bytes, the rows are written from their present content.
     changed.write('{"id":5}');
     vi.advanceTimersByTime(999);
     expect(written('bbbbbbbbbbbbbb')).toContain('{"id":4}');

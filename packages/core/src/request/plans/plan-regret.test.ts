@@ -7,7 +7,7 @@ import { simulate, type Strategy } from '../../../test/plans/simulation/simulate
 import { workloads } from '../../../test/plans/simulation/workloads.ts';
 
 const seeds = [1, 2, 3];
-/** What trials and mistakes may cost, relative to `auto`. */
+/** The share by which all calls, trials included, may take longer than with `auto`. */
 const allowedShare = 0.05;
 
 const results = seeds.flatMap((seed) =>
