@@ -4,6 +4,7 @@ import type { Database } from '../postgres/port.ts';
 import { filterCondition, filterValues } from './filters.sql.ts';
 import { queryCatalog } from './query-catalog.ts';
 import type { Filters } from './options.ts';
+import { inUserSchema } from './user-schema.sql.ts';
 
 /** Catalog queries for start-up warnings: unknown schemas, unsupported objects, missing privileges. */
 
@@ -34,7 +35,7 @@ const unsupportedObjectsSql = `select case p.prokind when 'a' then 'aggregate' w
     join pg_language l on l.oid = p.prolang
     join pg_description d on d.objoid = p.oid and d.classoid = 'pg_proc'::regclass and d.objsubid = 0
   where (p.prokind in ('a', 'w') or l.lanname in ('internal', 'c'))
-    and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
+    and d.objoid = any (array(select u.oid from pg_proc u where ${inUserSchema('u.pronamespace')}))
     and d.description ~* 'http'
     and ${filterCondition('n.nspname::text', 'p.proname::text')}
     and not exists (
@@ -47,7 +48,7 @@ union all
     left join pg_inherits i on i.inhrelid = c.oid and c.relispartition
     join pg_description d on d.objoid = c.oid and d.classoid = 'pg_class'::regclass and d.objsubid = 0
   where c.relkind in ('r', 'p', 'v', 'm', 'f') and d.description ~* 'http'
-    and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
+    and d.objoid = any (array(select u.oid from pg_class u where ${inUserSchema('u.relnamespace')}))
     and ${filterCondition('n.nspname::text', 'c.relname::text')}
     and not exists (
       select from pg_depend e where e.classid = 'pg_class'::regclass and e.objid = c.oid and e.deptype = 'e')

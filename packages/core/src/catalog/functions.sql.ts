@@ -1,5 +1,6 @@
 import { filterCondition, filterParameters } from './filters.sql.ts';
 import { reachedTypes, typeRows } from './types.sql.ts';
+import { inUserSchema } from './user-schema.sql.ts';
 
 /**
  * Lists functions and procedures with all types that they refer to, in one statement, on PostgreSQL 13 and later.
@@ -22,8 +23,7 @@ export const functionsSql: string = `with recursive listed as (
       join pg_catalog.pg_namespace n on n.oid = p.pronamespace
       join pg_catalog.pg_language l on l.oid = p.prolang
     where p.prokind in ('f', 'p')
-    and n.nspname::text !~ '^pg_'
-    and n.nspname::text <> 'information_schema'
+    and ${inUserSchema('p.pronamespace')}
     and l.lanname::text not in ('internal', 'c')
     and ${filterCondition('n.nspname::text', 'p.proname::text')}
     and (not p.proargtypes::oid[] && array(select t.oid from pg_catalog.pg_type t where t.typtype = 'p')

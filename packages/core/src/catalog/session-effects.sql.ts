@@ -1,3 +1,5 @@
+import { inUserSchema } from './user-schema.sql.ts';
+
 /** Objects with smaller OIDs are built in. */
 const firstUserOid = '16384';
 
@@ -27,7 +29,7 @@ export const sessionEffectsSql: string = `
   from pg_catalog.pg_proc p
     join pg_catalog.pg_namespace n on n.oid = p.pronamespace
     join pg_catalog.pg_language l on l.oid = p.prolang
-  where ${isUserSchema('n')} and l.lanname::pg_catalog.text not in ('internal', 'c')
+  where ${inUserSchema('p.pronamespace')} and l.lanname::pg_catalog.text not in ('internal', 'c')
 union all
   select 'routine', n.nspname::pg_catalog.text, p.proname::pg_catalog.text, 'sql',
     pg_catalog.concat_ws(' ', a.aggtransfn::pg_catalog.text, a.aggfinalfn::pg_catalog.text, a.aggcombinefn::pg_catalog.text,
@@ -35,7 +37,7 @@ union all
   from pg_catalog.pg_aggregate a
     join pg_catalog.pg_proc p on p.oid = a.aggfnoid
     join pg_catalog.pg_namespace n on n.oid = p.pronamespace
-  where ${isUserSchema('n')}
+  where ${inUserSchema('p.pronamespace')}
 union all
   select 'relation', n.nspname::pg_catalog.text, c.relname::pg_catalog.text, '',
     pg_catalog.concat_ws(' ',
@@ -44,7 +46,7 @@ union all
           pg_catalog.pg_get_expr(o.polwithcheck, o.polrelid)), ' ' order by o.polname::pg_catalog.text)
         from pg_catalog.pg_policy o where o.polrelid = c.oid))
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-  where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${isUserSchema('n')}
+  where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${inUserSchema('c.relnamespace')}
 union all
   select 'writes', n.nspname::pg_catalog.text, c.relname::pg_catalog.text, '',
     pg_catalog.concat_ws(' ',
@@ -75,7 +77,7 @@ union all
       from pg_catalog.pg_constraint k join pg_catalog.pg_class f on f.oid = k.conrelid
       where k.contype = 'f'
       group by k.confrelid) r on r.confrelid = c.oid
-  where c.relkind in ('r', 'p', 'v', 'f') and ${isUserSchema('n')}
+  where c.relkind in ('r', 'p', 'v', 'f') and ${inUserSchema('c.relnamespace')}
 union all
   select 'type', n.nspname::pg_catalog.text, t.typname::pg_catalog.text, '',
     pg_catalog.concat_ws(' ', pg_catalog.quote_ident(e.typname), pg_catalog.quote_ident(b.typname),
@@ -87,26 +89,22 @@ union all
     left join pg_catalog.pg_class c on c.oid = t.typrelid
     left join pg_catalog.pg_type e on e.oid = t.typelem and e.oid >= ${firstUserOid}
     left join pg_catalog.pg_type b on b.oid = t.typbasetype and b.oid >= ${firstUserOid}
-  where ${isUserSchema('n')} and (e.oid is not null or b.oid is not null or c.relkind = 'c')
+  where ${inUserSchema('t.typnamespace')} and (e.oid is not null or b.oid is not null or c.relkind = 'c')
 union all
   select 'type', n.nspname::pg_catalog.text, t.typname::pg_catalog.text, '',
     pg_catalog.string_agg(pg_catalog.pg_get_constraintdef(k.oid), ' ' order by k.conname::pg_catalog.text)
   from pg_catalog.pg_constraint k
     join pg_catalog.pg_type t on t.oid = k.contypid
     join pg_catalog.pg_namespace n on n.oid = t.typnamespace
-  where ${isUserSchema('n')}
+  where ${inUserSchema('t.typnamespace')}
   group by n.nspname, t.typname
 union all
   select 'implicit', n.nspname::pg_catalog.text, p.proname::pg_catalog.text, '', ''
   from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
-  where ${isUserSchema('n')} and (
+  where ${inUserSchema('p.pronamespace')} and (
     exists (select from pg_catalog.pg_operator o where o.oprcode::pg_catalog.oid = p.oid)
     or exists (select from pg_catalog.pg_cast c where c.castfunc = p.oid)
     or exists (select from pg_catalog.pg_amproc m where m.amproc::pg_catalog.oid = p.oid)
     or exists (select from pg_catalog.pg_range g
       where g.rngsubdiff::pg_catalog.oid = p.oid or g.rngcanonical::pg_catalog.oid = p.oid)
     or exists (select from pg_catalog.pg_event_trigger v where v.evtfoid = p.oid))`;
-
-function isUserSchema(namespace: string): string {
-  return `${namespace}.nspname::pg_catalog.text !~ '^pg_' and ${namespace}.nspname::pg_catalog.text <> 'information_schema'`;
-}

@@ -23,7 +23,8 @@ export const changeSourcesSql: string = `watched (oid, relkind) as (
     select listed.oid, listed.relkind
     from listed join pg_catalog.pg_description d
       on d.objoid = listed.oid and d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objsubid = 0
-    where d.description ~* 'changes'
+    -- Before the regular expression, so that it is not evaluated for the descriptions of thousands of built-in objects.
+    where d.objoid = any (array(select listed.oid from listed)) and d.description ~* 'changes'
 ), shown (relation, number, source, source_number) as (
     select watched.oid, a.attnum, watched.oid, a.attnum
     from watched join pg_catalog.pg_attribute a on a.attrelid = watched.oid and a.attnum > 0 and not a.attisdropped
