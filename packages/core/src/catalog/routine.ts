@@ -37,9 +37,9 @@ export interface RoutineResult {
    * `select * from routine()` (or CALL). Otherwise none.
    */
   readonly columns: readonly Column[];
-  /** Whether the columns come from a composite or table type, whose value may be NULL, and not from parameters. */
+  /** Whether there may be no row: a NULL of a composite or table type, or no first row. Output parameters always have one. */
   readonly named: boolean;
-  /** The composite or table type when `named`, or a domain over one. */
+  /** The composite or table type, or a domain over one; absent for columns of statements and output parameters. */
   readonly type?: TypeFacts;
   /** The declared type for display: `integer`, `SETOF library.book`, `TABLE(a integer, b text)`, `record`, `void`. */
   readonly display: string;

@@ -42,6 +42,8 @@ export interface Format {
   readonly isEmptyRow: ((chunk: Uint8Array, offset: number) => boolean) | null;
   /** The response without rows: 200 with the bytes of `open` and `close`, or 204. */
   readonly whenEmpty: 'body' | 'noContent';
+  /** The body without rows, where it is the one of NULL. */
+  readonly emptyBody?: Uint8Array;
 }
 
 const json = 'application/json';
@@ -252,7 +254,7 @@ function verbatimRow(out: ByteBuffer, chunk: Uint8Array, offset: number): void {
 function valueFormat(column: ResultColumn, media: 'text' | 'json' | 'bytes', endpoint: Endpoint): Format {
   switch (media) {
     case 'json':
-      return { ...single, contentType: json, row: valueWriter(column), whenEmpty: 'noContent' };
+      return { ...single, contentType: json, row: valueWriter(column), whenEmpty: 'body', emptyBody: jsonNull };
     case 'bytes':
       return { ...single, contentType: 'application/octet-stream', row: writeBytea, ...nullFormat(endpoint) };
     case 'text':
@@ -265,14 +267,15 @@ function valueFormat(column: ResultColumn, media: 'text' | 'json' | 'bytes', end
   }
 }
 
-/** Only NULL can be 204; an empty text is an empty body. */
-function nullFormat(endpoint: Endpoint): Pick<Format, 'isEmptyRow' | 'whenEmpty'> {
-  return endpoint.textResponseNullHandling === 'noContent'
-    ? { isEmptyRow: isFirstFieldNull, whenEmpty: 'noContent' }
-    : { isEmptyRow: null, whenEmpty: 'body' };
-}
-
+const jsonNull = Buffer.from('null');
 const nullLiteral = Buffer.from('NULL');
+
+/** The response without a row is the one of NULL. Only NULL can be 204; an empty text is an empty body. */
+function nullFormat({ textResponseNullHandling }: Endpoint): Pick<Format, 'isEmptyRow' | 'whenEmpty' | 'emptyBody'> {
+  if (textResponseNullHandling === 'noContent') return { isEmptyRow: isFirstFieldNull, whenEmpty: 'noContent' };
+  const emptyBody = textResponseNullHandling === 'nullLiteral' ? nullLiteral : nothing;
+  return { isEmptyRow: null, whenEmpty: 'body', emptyBody };
+}
 const booleans = { true: Buffer.from('true'), false: Buffer.from('false') };
 
 /** Writes PostgreSQL's text of the value, but `true` and `false` for booleans. */

@@ -143,7 +143,8 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
     if (this.#state === 'ended') return;
     this.#open();
     try {
-      this.#out.append(this.#format.close);
+      const { close, emptyBody = close } = this.#format;
+      this.#out.append(this.#rows === 0 ? emptyBody : close);
       this.#body?.end(this.#out);
     } catch (error) {
       this.failed(toError(error));

@@ -160,7 +160,7 @@ function singleResult(name: string, { kind, columns, isSingle }: StatementRows):
     return { kind: 'scalar', set, columns: [{ ...column, name: column.name || name }], named: false, display };
   }
   const shown = columns.map((column) => `${column.name} ${column.type.display}`);
-  return { kind: 'composite', set, columns, named: false, display: `TABLE(${shown.join(', ')})` };
+  return { kind: 'composite', set, columns, named: isSingle, display: `TABLE(${shown.join(', ')})` };
 }
 
 /** The types of a member, for clients: its JSON is made by PostgreSQL. */

@@ -60,12 +60,18 @@ const files = useFiles(
       '-- HTTP GET\n-- single\nselect a, b from generate_series(1, 100000) a, generate_series(1, 100000) b, generate_series(1, 100000) c',
     'pay.sql':
       '-- HTTP POST\n-- idempotent\nwith call as (insert into note values (:by) returning :n::int as n), stored as (select n + 1 as m from call) select n, m from call, stored',
+    'no_array.sql':
+      '-- HTTP POST\n-- idempotent\n-- single\nupdate item set id = id where id = :id returning array[id] as ids',
+    'no_row.sql': '-- HTTP POST\n-- idempotent\n-- single\nupdate item set id = id where id = :id returning id, 1 as n',
+    'cached_array.sql': '-- HTTP GET\n-- cached\n-- single\nselect array[id] as ids from item where id = :id',
+    'cached_text.sql':
+      '-- HTTP GET\n-- cached\n-- response_null null_literal\n-- single\nselect id from item where id = :id',
     'watched.sql': '-- HTTP POST\n\n-- single\ninsert into watched values (1) returning id, id + 1 as next',
     'watched-with.sql': '-- HTTP POST\ninsert into watched values (1);\nselect 1',
     'watched-void.sql': '-- HTTP POST\n-- void\n-- single\ninsert into watched values (1) returning id',
     'watched-skip.sql': '-- HTTP POST\n-- skip\ninsert into watched values (1);\nselect 1',
   },
-  { gateway: { authentication: { schemes: [userByHeader] } } },
+  { gateway: { authentication: { schemes: [userByHeader] }, batchPath: '/api/batch' } },
 );
 
 describe('the file may have every name', () => {
@@ -108,6 +114,28 @@ describe('a statement with effects runs completely', () => {
     expect((await send('POST /api/locks')).body).toBe('{"id":1,"n":1}');
     expect(await database.query(`select count(*)::int from item where xmax <> '0'`)).toEqual([{ count: 3 }]);
   });
+});
+
+test('without a row, the first response, its copies and one in a batch are those of NULL', async () => {
+  const { send } = files.current();
+  const answers = [
+    ['POST /api/no-array', '200 null'],
+    ['POST /api/no-row', '204 '],
+    ['GET /api/cached-array?id=7', '200 null'],
+    ['GET /api/cached-text?id=7', '200 NULL'],
+  ] as const;
+  for (const [line, answer] of answers) {
+    const headers = { 'idempotency-key': `"${line}"`, 'x-user': 'ada' };
+    for (const _ of [1, 2]) {
+      const { status, body } = await send(line, line.startsWith('POST') ? { headers, body: { id: 7 } } : {});
+      expect([line, `${status} ${body}`]).toEqual([line, answer]);
+    }
+  }
+  const batch = ['cached-array', 'cached-text'].map((name) => ({ method: 'GET', path: `/api/${name}?id=8` }));
+  expect(JSON.parse((await send('POST /api/batch', { body: batch })).body)).toMatchObject([
+    { status: 200, body: null },
+    { status: 200, body: 'NULL' },
+  ]);
 });
 
 test('a statement that only reads ends with the first row', async () => {
