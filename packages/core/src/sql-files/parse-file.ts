@@ -7,7 +7,7 @@ import {
 } from './directives.ts';
 import { faultAt, type FileFault } from './fault.ts';
 import { type FileValueQuery, readFileValueQueries } from './file-value-queries.ts';
-import { type FileStatement, maxFaults, scanFile } from './scan.ts';
+import { type FileComment, type FileStatement, maxFaults, scanFile } from './scan.ts';
 import { isSurrounding, mainStart, refuseStatement } from './statement-rules.ts';
 
 /** A text of the file whose parameters are `$1`, `$2`, … */
@@ -46,13 +46,21 @@ export interface ParsedFile {
 /** Whether the comments have an `HTTP` line, without which the file is not an endpoint. */
 const httpLine = /^@?[^\S\n]*http\b/im;
 
+/** `param :id` and `:id = select …`: the name as the statement has it. */
+const colonOfName = /^((?:@\s*)?param(?:eter)?\s+|(?:@\s*)?(?=:\w+\s*:?=)):(?=[A-Za-z_])/i;
+
+function withoutColon(comment: FileComment): FileComment {
+  const text = comment.text.replace(colonOfName, '$1');
+  return { ...comment, text, start: comment.start + comment.text.length - text.length };
+}
+
 /** Returns null for a file that is not an endpoint. */
 export function parseFile(text: string): ParsedFile | null {
   const scanned = scanFile(text);
   const statements = withoutTransaction(scanned.statements);
   const shift = statements.length < scanned.statements.length && scanned.statements[0] !== statements[0] ? 1 : 0;
   const comments = scanned.comments.map((comment) => ({
-    ...comment,
+    ...withoutColon(comment),
     statement: Math.max(0, comment.statement - shift),
   }));
   const own = parameterNames(statements);

@@ -124,6 +124,8 @@ function describeText(
 
 /** SQLSTATE of a parameter whose type nothing implies. */
 const indeterminateDatatype = '42P18';
+/** SQLSTATE of a type that does not exist. */
+const undefinedObject = '42704';
 
 function toFault(parsed: ParsedFile, statement: NumberedText, { diagnostics }: DatabaseError): FileFault {
   const { code, message, hint, position } = diagnostics;
@@ -137,7 +139,24 @@ function toFault(parsed: ParsedFile, statement: NumberedText, { diagnostics }: D
     position === undefined
       ? (placeholder?.start ?? statement.source.start)
       : placeInFile(parsed, statement, Number(position));
-  return faultAt(parsed.text, at, 'sql-file', text);
+  return (
+    (code === undefinedObject ? unknownType(parsed, statement, at, message) : null) ??
+    faultAt(parsed.text, at, 'sql-file', text)
+  );
+}
+
+/** Returns the fault of the line that sets the type of a parameter; null where the statement has the type. */
+function unknownType(
+  { directives }: ParsedFile,
+  { source }: NumberedText,
+  at: number,
+  message: string,
+): FileFault | null {
+  const placeholder = source.placeholders.find(({ start }) => start === at);
+  const directive = placeholder === undefined ? undefined : directives.parameters.get(placeholder.name);
+  if (directive?.type === undefined) return null;
+  const advice = `param ${directive.rename ?? directive.name} ${directive.type} sets a type; correct it, or change the name in the statement`;
+  return { code: 'sql-file', line: directive.line, message: `${message}: ${advice}` };
 }
 
 function displayParameter(name: string): string {

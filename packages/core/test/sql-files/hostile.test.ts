@@ -18,7 +18,7 @@ const bombs: Readonly<Record<string, readonly [text: string, outcome: string]>> 
   'blank lines without HTTP': [`-- note\n${fill('\n')}select 1`, 'skipped'],
   'spaces in a comment': [
     `-- HTTP GET\n-- param a${' '.repeat(size)}b\nselect :a::int`,
-    '3: column 8: type "b" does not exist',
+    '2: type "b" does not exist: param a b sets a type; correct it',
   ],
   'spaces before a default': [`-- HTTP GET\n-- param a int${' '.repeat(size)}default 1\nselect :a`, 'published'],
   'nested comments': [`-- HTTP GET\n${'/*'.repeat(size / 4)}${'*/'.repeat(size / 4)}\nselect 1`, 'published'],

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { useFiles } from './folder.ts';
 
@@ -325,11 +323,4 @@ test.each(behaviours.map((behaviour) => [behaviour[0], behaviour] as const))('%s
   const [, , , request, answer, body] = behaviour;
   const { status, body: text } = await files.current().send(request, body === undefined ? {} : { body });
   expect(status >= 400 ? `${status} ` : `${status} ${text}`).toBe(answer);
-});
-
-const page = readFileSync(join(import.meta.dirname, '../../../../docs/reference/npgsqlrest.md'), 'utf8');
-
-test('the page has each of them', () => {
-  expect(behaviours.filter(([name]) => !page.includes(`| ${name} | the same |\n`))).toEqual([]);
-  expect(page).toContain(`The first ${behaviours.length} lines`);
 });

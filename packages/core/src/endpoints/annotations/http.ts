@@ -71,7 +71,8 @@ function checkPath(
   const mayBeMethod = method === null && !path.startsWith('/');
   const near = mayBeMethod ? nearestName(path, methods) : null;
   const [next = ''] = leftover;
-  if (mayBeMethod && next.startsWith('/')) {
+  // A method of NpgsqlRest: as a path it would be a surprise.
+  if (mayBeMethod && (next.startsWith('/') || path.toUpperCase() === 'QUERY')) {
     const hint = methodHint(path, near);
     return {
       code: 'unknown-method',

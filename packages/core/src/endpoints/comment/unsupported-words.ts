@@ -45,7 +45,7 @@ export const unsupportedWords: readonly UnsupportedWord[] = Object.freeze([
     advice: 'set the status of the SQLSTATE in postgreSqlErrorCodeToHttpStatusCodeMapping',
   },
   {
-    names: ['single', 'single_record'],
+    names: ['single', 'single_record', 'single_result'],
     advice: 'remove setof from the result of the function',
   },
   { names: ['void', 'void_result'], advice: 'declare the function as returns void' },
@@ -54,7 +54,10 @@ export const unsupportedWords: readonly UnsupportedWord[] = Object.freeze([
     advice: 'name the results in a SQL file, which can have several statements',
     matches: ([name, ...rest]) => name !== undefined && rest.length === 0,
   },
-  { names: ['skip', 'define_param'], advice: 'move the statement to a SQL file, or remove the line' },
+  {
+    names: ['skip', 'skip_result', 'no_result', 'define_param'],
+    advice: 'move the statement to a SQL file, or remove the line',
+  },
   {
     names: ['returns'],
     advice: 'move the statement into a function that returns the type',
