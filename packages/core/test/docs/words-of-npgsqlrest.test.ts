@@ -25,7 +25,7 @@ validate validation proxy reverse_proxy proxy_out forward_proxy nested nested_js
 internal internal_only encrypt encrypted protect protected decrypt decrypted unprotect unprotected
 single single_record single_result void void_result result1 result2 result3 skip skip_result no_result returns define_param
 mcp mcp_name mcp_description mcp_desc openapi table_format excel_file_name excel_sheet
-tsclient tsclient_module tsclient_events tsclient_parse_url tsclient_parse_request tsclient_status_code tsclient_export_url
+parse_response tsclient tsclient_module tsclient_events tsclient_parse_url tsclient_parse_request tsclient_status_code tsclient_export_url
 tsclient_url_only tsclient_hooks dartclient dartclient_module dartclient_status_code dartclient_events dartclient_parse_url
 dartclient_parse_request dartclient_export_url dartclient_url_only`
   .trim()

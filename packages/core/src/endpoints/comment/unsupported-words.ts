@@ -64,6 +64,10 @@ export const unsupportedWords: readonly UnsupportedWord[] = Object.freeze([
     matches: ([name, ...rest]) => name !== undefined && rest.length === 0 && /[_.]./.test(name),
   },
   {
+    names: ['parse_response'],
+    advice: 'fill the response in a hook or in a template of static files, and remove the line',
+  },
+  {
     names: ['mcp_description', 'mcp_desc'],
     advice: 'write the description on a line of its own, without the word',
   },
