@@ -2,9 +2,9 @@ import type { TestDatabase } from '@pgway/testing';
 
 /* Rows for any schema: values by the type of each column, and references to rows that exist. */
 
-type Row = Readonly<Record<string, unknown>>;
+export type Row = Readonly<Record<string, unknown>>;
 
-interface SampleType {
+export interface SampleType {
   readonly kind: 'b' | 'c' | 'd' | 'e' | 'r';
   readonly name: string;
   readonly labels: readonly string[];
@@ -13,17 +13,26 @@ interface SampleType {
   readonly attributes: readonly { readonly name: string; readonly type: number }[];
 }
 
-interface SampleColumn {
+export interface SampleColumn {
   readonly name: string;
   readonly type: number;
   readonly typmod: number;
+  readonly sqlType: string;
   readonly notNull: boolean;
   /** Whether the database gives the value: identities, sequences, and generated columns. */
   readonly isGiven: boolean;
   readonly isUnique: boolean;
+  /** Whether it is unique by itself. */
+  readonly isUniqueAlone: boolean;
+  readonly isKey: boolean;
+  readonly isGenerated: boolean;
+  readonly identity: '' | 'a' | 'd';
+  readonly hasDefault: boolean;
+  /** Whether omitting the column gives the same value each time. */
+  readonly isStable: boolean;
 }
 
-interface SampleTable {
+export interface SampleTable {
   readonly schema: string;
   readonly name: string;
   readonly sql: string;
@@ -32,7 +41,7 @@ interface SampleTable {
 }
 
 /** A foreign key, as its own table has it. */
-interface ForeignKey {
+export interface ForeignKey {
   readonly name: string;
   readonly columns: readonly string[];
   /** The name of the referenced table in SQL. */
@@ -44,10 +53,15 @@ interface ForeignKey {
 
 const tablesSql = `
   select c.oid::regclass::text as sql, n.nspname as schema, c.relname as name,
-    (select json_agg(json_build_object('name', a.attname, 'type', a.atttypid::int8, 'typmod', a.atttypmod,
+    (select json_agg(json_build_object('name', a.attname, 'type', a.atttypid::int8, 'typmod', a.atttypmod, 'sqlType', format_type(a.atttypid, a.atttypmod),
        'notNull', a.attnotnull or t.typnotnull,
        'isGiven', a.attidentity <> '' or a.attgenerated <> '' or coalesce(pg_get_expr(d.adbin, d.adrelid) like 'nextval%', false),
-       'isUnique', exists (select from pg_index i where i.indrelid = c.oid and i.indisunique and a.attnum = any (i.indkey))) order by a.attnum)
+       'isUnique', exists (select from pg_index i where i.indrelid = c.oid and i.indisunique and a.attnum = any (i.indkey)),
+       'isUniqueAlone', exists (select from pg_index i where i.indrelid = c.oid and i.indisunique and i.indkey::text = a.attnum::text),
+       'isKey', exists (select from pg_index i where i.indrelid = c.oid and i.indisprimary and a.attnum = any (i.indkey)),
+       'isGenerated', a.attgenerated <> '', 'identity', a.attidentity,
+       'hasDefault', d.adbin is not null or t.typdefault is not null,
+       'isStable', coalesce(pg_get_expr(d.adbin, d.adrelid), t.typdefault, '') !~* '[(]|current|local') order by a.attnum)
      from pg_attribute a join pg_type t on t.oid = a.atttypid left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
      where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
     coalesce((select json_agg(json_build_object('name', k.conname, 'target', k.confrelid::regclass::text,
@@ -72,6 +86,13 @@ const typesSql = `
 export interface Sample {
   /** Those that are referenced come first. */
   readonly tables: readonly SampleTable[];
+  /** The rows of each table, by its name in SQL. */
+  readonly seeds: ReadonlyMap<string, readonly Row[]>;
+  /** Returns a value of the column, another one for each of the first numbers. */
+  valueOf(column: SampleColumn, number: number): unknown;
+  /** Returns a value that no row has. */
+  uniqueValue(column: SampleColumn): unknown;
+  typeOf(column: SampleColumn): SampleType;
 }
 
 const seedCount = 3;
@@ -116,12 +137,12 @@ export async function createSample(database: TestDatabase): Promise<Sample> {
       seeds.get(table.sql)!.push(inserted!['row'] as Row);
     }
   }
-  return { tables };
+  return { tables, seeds, valueOf, uniqueValue, typeOf: ({ type }) => types.get(type)! };
 }
 
 /** Returns the values of the columns that reference other rows, another one for each index; null: no rows fit together. */
-function referenceRows(
-  table: SampleTable,
+export function referenceRows(
+  table: Pick<SampleTable, 'sql' | 'keys' | 'columns'>,
   seeds: ReadonlyMap<string, readonly Row[]>,
   index: number,
 ): ReadonlyMap<string, unknown> | null {
@@ -150,7 +171,11 @@ function findFitting(
 }
 
 /** Sets columns of a key to null, so that it references nothing. Returns whether one of them can be null. */
-function clear({ columns }: SampleTable, open: readonly string[], values: Map<string, unknown>): boolean {
+function clear(
+  { columns }: Pick<SampleTable, 'columns'>,
+  open: readonly string[],
+  values: Map<string, unknown>,
+): boolean {
   const isNullable = (name: string): boolean => !columns.find((column) => column.name === name)!.notNull;
   const cleared = open.filter((name) => !values.has(name) && isNullable(name));
   for (const name of cleared) values.set(name, null);
