@@ -1,11 +1,13 @@
 import type { KeyFacts } from '@pgway/core/internal';
 import type { PostgrestTable } from './dialect-table.ts';
 import type { MediaHandler } from './read/media-handlers.ts';
+import type { TimeZones } from './time-zones.ts';
 
 /** The facts of a database that the dialect needs of it. */
 export interface DialectFacts extends KeyFacts {
   /** The ones of a type of rows first. */
   readonly handlers: readonly MediaHandler[];
+  readonly timeZones: TimeZones;
 }
 
 /** The keys and casts in the database of a table. By an object that endpoints keep. */
@@ -26,4 +28,5 @@ export const noKeyFacts: DialectFacts = {
   viewColumns: [],
   representations: new Map(),
   handlers: [],
+  timeZones: new Set(),
 };

@@ -26,6 +26,7 @@ import { mediaHandlersSql } from './read/media-handlers.sql.ts';
 import { createRpcEndpoints } from './rpc/rpc-endpoints.ts';
 import { createRoot, isRoot, keepResources } from './root/root-endpoint.ts';
 import { compareSchemas } from './schema-order.ts';
+import { readTimeZones } from './time-zones.ts';
 import { checkPreRequest } from './transaction-options.ts';
 
 /** A source of tables, views and functions in the dialect of PostgREST. */
@@ -98,6 +99,6 @@ async function readKeyFacts(database: Database, routines: readonly Routine[]): P
   const handlers = decodeMediaHandlers(await queryCatalog(database, mediaHandlersSql, []));
   keepKeyFacts(
     routines.map(({ table }) => postgrestTable(table!)),
-    { foreignKeys, viewColumns, representations, handlers },
+    { foreignKeys, viewColumns, representations, handlers, timeZones: await readTimeZones(database) },
   );
 }

@@ -1,5 +1,6 @@
 import type { GatewayRequest, HeaderList } from '@pgway/core';
 import { postgrestProblem } from './postgrest-problem.ts';
+import type { TimeZones } from './time-zones.ts';
 
 /** The preferences of a request (RFC 7240) with the values of PostgREST; null: not given. */
 export interface Preferences {
@@ -42,16 +43,18 @@ const none: Preferences = {
 export interface PreferenceOptions {
   /** Whether clients may decide how the transaction ends. Otherwise `tx` is unknown. */
   readonly allowsOverride: boolean;
+  /** Those of the server. */
+  readonly timeZones: TimeZones;
 }
 
 /**
  * Reads the header `Prefer`. Of a preference that is given twice, the first one counts.
  * @throws Problem PGRST122 for unknown preferences and time zones with `handling=strict`
  */
-export function readPreferences(request: GatewayRequest, { allowsOverride }: PreferenceOptions): Preferences {
+export function readPreferences(request: GatewayRequest, options: PreferenceOptions): Preferences {
   const header = request.header('prefer');
   if (header === undefined) return none;
-  const { found, unknown } = parseHeader(header, allowsOverride);
+  const { found, unknown } = parseHeader(header, options);
   const preferences = { ...none, ...found } as Preferences;
   if (preferences.handling === 'strict' && unknown.length > 0) {
     throw postgrestProblem(400, 'PGRST122', 'Invalid preferences given with handling=strict', {
@@ -66,16 +69,16 @@ interface ParsedHeader {
   readonly unknown: readonly string[];
 }
 
-function parseHeader(header: string, allowsOverride: boolean): ParsedHeader {
+function parseHeader(header: string, options: PreferenceOptions): ParsedHeader {
   const found: Record<string, string | number> = {};
   const unknown: string[] = [];
   let hasTimeZone = false;
   for (const preference of header.split(',').map((part) => part.trim())) {
-    // To look up a time zone takes as long as hundreds of other preferences: only the first one is.
+    // Of several time zones, only the first one counts, even if it is unknown.
     const isZone = preference.startsWith(zonePrefix);
     if (preference === '' || (isZone && hasTimeZone)) continue;
     hasTimeZone ||= isZone;
-    const [name, value] = parsePreference(preference, allowsOverride) ?? [null, null];
+    const [name, value] = parsePreference(preference, options) ?? [null, null];
     if (name === null) unknown.push(preference);
     else found[name] ??= value;
   }
@@ -84,11 +87,11 @@ function parseHeader(header: string, allowsOverride: boolean): ParsedHeader {
 
 function parsePreference(
   preference: string,
-  allowsOverride: boolean,
+  { allowsOverride, timeZones }: PreferenceOptions,
 ): readonly [name: keyof Preferences, value: string | number] | null {
   if (preference.startsWith(zonePrefix)) {
     const zone = preference.slice(zonePrefix.length);
-    return isTimeZone(zone) ? ['timezone', zone] : null;
+    return isTimeZone(zone, timeZones) ? ['timezone', zone] : null;
   }
   const [, key = '', value = ''] = /^([a-z-]+)=(.*)$/.exec(preference) ?? [];
   if (key === 'max-affected') return /^\d{1,15}$/.test(value) ? ['maxAffected', Number(value)] : null;
@@ -105,15 +108,8 @@ const offset = /^[+-]?(?:0?\d|1[0-5])(?::(?:00|15|30|45))?$/;
 
 const zonePrefix = 'timezone=';
 
-function isTimeZone(value: string): boolean {
-  if (offset.test(value)) return true;
-  if (!/^[a-z][\w+/-]{0,62}$/i.test(value)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: value });
-    return true;
-  } catch {
-    return false;
-  }
+function isTimeZone(value: string, timeZones: TimeZones): boolean {
+  return offset.test(value) || timeZones.has(value.toLowerCase());
 }
 
 /** Returns the header `Preference-Applied` of those preferences that had an effect; empty for none. */

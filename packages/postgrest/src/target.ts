@@ -9,7 +9,7 @@ import {
 } from '@pgway/core/internal';
 import { type PostgrestTable, postgrestTable } from './dialect-table.ts';
 import { readProfileHeader, unknownInSchema, unknownSchema } from './profile.ts';
-import { keyFactsOf } from './key-facts.ts';
+import { keyFactsOf, noKeyFacts } from './key-facts.ts';
 import type { MediaHandler } from './read/media-handlers.ts';
 import { type AvailableMedia, negotiateMedia, type ResponseMedia } from './media.ts';
 import { type Preferences, readPreferences } from './preferences.ts';
@@ -101,7 +101,10 @@ export function toTargetRequest(
   { request, body, context }: Pick<QueryInput, 'request' | 'body' | 'context'>,
   { rowType, hasRows, own }: ResultForm,
 ): TargetRequest {
-  const preferences = readPreferences(request, target.options.transaction);
+  const preferences = readPreferences(request, {
+    allowsOverride: target.options.transaction.allowsOverride,
+    timeZones: keyFactsOf(target.options)?.timeZones ?? noKeyFacts.timeZones,
+  });
   let values: ReadonlyMap<string, readonly string[]> | null = null;
   const parameters = (): ReadonlyMap<string, readonly string[]> => (values ??= parseQueryString(request.query));
   const handlers = hasRows ? handlersOf(target, rowType, parameters) : [];

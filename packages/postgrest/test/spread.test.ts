@@ -134,6 +134,30 @@ test('offsets are time zones, with the sign that PostgreSQL gives them', async (
   `);
 });
 
+test('the time zones are those of the server, in any case of letters', async () => {
+  const names = (await gateway.database.query('select name from pg_timezone_names')).map(({ name }) => String(name));
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  // A part of those that both know, and all that only Node.js knows.
+  const node = Intl.supportedValuesOf('timeZone').filter(
+    (zone, index) => index % 20 === 0 || !known.has(zone.toLowerCase()),
+  );
+  const candidates = [...node, 'utc', 'EUROPE/VIENNA', '+01', 'America/Coyhaique'];
+  const applied = await Promise.all(
+    candidates.map(async (zone) => {
+      const { status, headers } = await gateway.send('HEAD /rest/book?select=id&limit=1', {
+        headers: { prefer: `timezone=${zone}` },
+      });
+      return [zone, status, headers.get('preference-applied')];
+    }),
+  );
+  expect(applied).toEqual(
+    candidates.map((zone) => {
+      const isKnown = known.has(zone.toLowerCase()) || zone === '+01';
+      return [zone, 200, isKnown ? `timezone=${zone}` : null];
+    }),
+  );
+});
+
 test.each(['Nowhere', "'; drop", 'XYZ-3', '+16', '05:31', '05:30:15', '', 'localtime'])(
   'a time zone that is unknown, or of a form that has too many, is ignored: %s',
   async (zone) => {
