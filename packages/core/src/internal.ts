@@ -24,7 +24,7 @@ export { catalogFingerprintSql } from './catalog/catalog-fingerprint.sql.ts';
 export { MessageChunker, probeTopic } from './broadcast/message-chunker.ts';
 export { TopicListeners } from './broadcast/topic-listeners.ts';
 export { Limiter } from './changes/limiter.ts';
-export { display } from './endpoints/diagnostic.ts';
+export { display, summarizeDiagnostics } from './endpoints/diagnostic.ts';
 export { fieldErrorCodes } from './endpoints/endpoint.ts';
 export { createTypeConverter } from './endpoints/named-type.ts';
 export { groupBy } from './endpoints/group-by.ts';

@@ -145,7 +145,9 @@ async function checkPrivileges(
     if (lack === null) return [];
     const role = display(missing.role ?? '');
     const message = `the role ${role} has no ${lack.privilege}, so ${lack.calls} get a 403; grant ${lack.grant} to ${role}`;
-    return [{ severity: 'warning', code: 'missing-privilege', routine, line: null, message }];
+    const { ofSeveral } = lack;
+    const summary = `the role ${role} has no ${ofSeveral.privilege}, so calls get a 403; grant ${ofSeveral.grant} to ${role}`;
+    return [{ severity: 'warning', code: 'missing-privilege', routine, line: null, message, summary }];
   };
   return [
     ...published.flatMap((routine) =>
@@ -165,8 +167,11 @@ function warnOfPolicies(
 ): readonly Diagnostic[] {
   if (!missing.withoutPolicies.has(tableKey({ schema, name }))) return [];
   const table = `${display(schema)}.${display(name)}`;
-  const message = `row level security is enabled for ${table}, and it has no policy, so the role ${display(missing.role ?? '')} reads no row and writes none; create one, as in create policy … on ${table} for select using (…)`;
-  return [{ severity: 'warning', code: 'no-policy', routine: signature, line: null, message }];
+  const effect = `so the role ${display(missing.role ?? '')} reads no row and writes none`;
+  const example = (name: string): string => `as in create policy … on ${name} for select using (…)`;
+  const message = `row level security is enabled for ${table}, and it has no policy, ${effect}; create one, ${example(table)}`;
+  const summary = `row level security is enabled for these tables, and they have no policy, ${effect}; create policies, ${example('…')}`;
+  return [{ severity: 'warning', code: 'no-policy', routine: signature, line: null, message, summary }];
 }
 
 /** A table or view with the signature of its first endpoint, and the privileges that its endpoints need. */
@@ -200,6 +205,8 @@ function neededPrivileges(operation: TableOperation): readonly string[] {
 interface MissingPrivilege {
   readonly privilege: string;
   readonly grant: string;
+  /** Both when one line tells of several routines or tables. */
+  readonly ofSeveral: Pick<MissingPrivilege, 'privilege' | 'grant'>;
   /** The calls that fail. */
   readonly calls: string;
 }
@@ -207,7 +214,8 @@ interface MissingPrivilege {
 function lackOfSchema(schema: string, { schemas }: MissingPrivileges): MissingPrivilege | null {
   if (!schemas.has(schema)) return null;
   const object = `schema ${display(schema)}`;
-  return { privilege: `USAGE on the ${object}`, grant: `usage on ${object}`, calls: 'its calls' };
+  const lack = { privilege: `USAGE on the ${object}`, grant: `usage on ${object}` };
+  return { ...lack, ofSeveral: lack, calls: 'its calls' };
 }
 
 function lackOfRoutine(
@@ -218,7 +226,12 @@ function lackOfRoutine(
   if (ofSchema !== null) return ofSchema;
   const types = parameters.map(({ type }) => type.oid);
   if (!missing.routines.has(routineKey(schema, name, types))) return null;
-  return { privilege: `EXECUTE on this ${kind}`, grant: `execute on ${kind} ${signature}`, calls: 'its calls' };
+  return {
+    privilege: `EXECUTE on this ${kind}`,
+    grant: `execute on ${kind} ${signature}`,
+    ofSeveral: { privilege: 'EXECUTE on these routines', grant: 'execute on each routine' },
+    calls: 'its calls',
+  };
 }
 
 /** @param hasOneRole whether all callers have the role; where roles differ, an anonymous one often may only read */
@@ -237,6 +250,7 @@ function lackOfTable(
   return {
     privilege: `${list.toUpperCase()} on this table`,
     grant: `${list} on table ${display(schema)}.${display(name)}`,
+    ofSeveral: { privilege: `${list.toUpperCase()} on these tables`, grant: `${list} on each table` },
     calls: 'the calls that need it',
   };
 }

@@ -27,7 +27,7 @@ import { explainEndpoints } from '../endpoints/explanation.ts';
 import type { PlanOptions } from '../endpoints/explain-values.ts';
 import { canTryPlans } from '../endpoints/plan-trials.ts';
 import { validateEndpointChanges, type EndpointChange } from '../endpoints/endpoint-changes.ts';
-import type { Diagnostic } from '../endpoints/diagnostic.ts';
+import { type Diagnostic, summarizeDiagnostics } from '../endpoints/diagnostic.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { deepFreeze } from '../endpoints/deep-freeze.ts';
 import { groupBy } from '../endpoints/group-by.ts';
@@ -304,7 +304,7 @@ async function compileEndpoints(
 
 /** @throws StartError in strict mode */
 async function report(diagnostics: readonly Diagnostic[], options: ResolvedOptions, observe: Observer): Promise<void> {
-  await mapInSlices(diagnostics, (diagnostic) => observe({ kind: 'diagnostic', diagnostic }));
+  await mapInSlices(summarizeDiagnostics(diagnostics), (diagnostic) => observe({ kind: 'diagnostic', diagnostic }));
   throwInStrictMode(diagnostics, options);
 }
 

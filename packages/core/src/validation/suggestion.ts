@@ -10,17 +10,20 @@ export function nearestName(name: string, candidates: readonly string[]): string
   let nearest: string | null = null;
   let least = maxDistance + 0.75;
   for (const candidate of candidates) {
+    const letters = normalize(candidate);
+    // The distance is at least that of the lengths.
+    if (Math.abs(letters.length - normalized.length) > maxDistance + 1) continue;
     // Of two candidates at one distance, the one with a letter more is likelier than the one with another letter.
-    const distance = editDistance(normalized, normalize(candidate)) - (hasAllLetters(candidate, normalized) ? 0.5 : 0);
+    const distance = editDistance(normalized, letters) - (hasAllLetters(letters, normalized) ? 0.5 : 0);
     if (distance < least) [nearest, least] = [candidate, distance];
   }
   return nearest;
 }
 
-/** Whether the candidate has all letters of the name, in their order. */
-function hasAllLetters(candidate: string, name: string): boolean {
+/** Whether the letters of a candidate contain those of the name, in their order. */
+function hasAllLetters(letters: string, name: string): boolean {
   let found = 0;
-  for (const letter of normalize(candidate)) if (letter === name[found]) found++;
+  for (const letter of letters) if (letter === name[found]) found++;
   return found === name.length;
 }
 

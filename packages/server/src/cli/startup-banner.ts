@@ -1,5 +1,6 @@
 /** The output of the program at its start: endpoints, diagnostics, address. */
 import type { Diagnostic, Endpoint } from '@pgway/core';
+import { summarizeDiagnostics } from '@pgway/core/internal';
 import { escapeControlCharacters } from '@pgway/core/terminal';
 import { endpointTable } from './endpoint-table.ts';
 
@@ -20,7 +21,7 @@ const maxEndpoints = 100;
 
 /** Returns the table of endpoints, then errors and warnings of comments. */
 export function endpointLines({ endpoints, diagnostics }: EndpointReport, columns: number): readonly string[] {
-  const problems = diagnostics.filter((diagnostic) => diagnostic.severity !== 'info');
+  const problems = summarizeDiagnostics(diagnostics.filter((diagnostic) => diagnostic.severity !== 'info'));
   return [
     ...(endpoints.length > maxEndpoints ? [tooManyEndpoints] : tableLines(endpoints, columns)),
     ...(problems.length === 0 ? [] : ['', ...problems.map(diagnosticLine)]),

@@ -4,11 +4,14 @@ import * as zlib from 'node:zlib';
 import { type Endpoint, type Gateway, Problem } from '@pgway/core';
 import { requestId, requestMethods } from '@pgway/core/internal';
 import { gatewayPlugin } from '@pgway/core/fastify';
-import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { hasCors } from '../config/schema/http.ts';
 import type { Configuration } from '../config/schema.ts';
+import { isProduction } from '../authentication-options.ts';
 import { maxUriLength } from './fixed-limits.ts';
+import { isLocalRequest } from './local-request.ts';
+import { nearestEndpoint } from './nearest-endpoint.ts';
 import type { Handler } from './http-server.ts';
 import {
   type PathDocumentHandler,
@@ -82,9 +85,9 @@ export async function createApp(
     const precedesFiles = page !== null && request.url.split('?', 1)[0] !== '/';
     if (!precedesFiles && (await serveFile?.(request, reply)) === true) return reply;
     if (page !== null) return replyDocument(page, request.raw, reply);
-    const { errorFormat } = configuration.gateway;
-    if (errorFormat === 'text') return reply.code(404).type('text/plain; charset=utf-8').send('Not found');
-    return reply.code(404).header('content-type', 'application/problem+json').send(Buffer.from(notFound));
+    const isDeveloper = !isProduction(configuration) && isLocalRequest(request.raw);
+    const nearest = isDeveloper ? nearestEndpoint(gateway.endpoints, request.method, requestPath(request.raw)) : null;
+    return sendNotFound(nearest, configuration.gateway.errorFormat, reply);
   });
   await app.ready();
   const handleUnmatched: Handler = (request, response) => app.routing(request, response);
@@ -131,7 +134,17 @@ const noCompiler = (): never => {
   throw new Error('a route has a schema');
 };
 
-const notFound = JSON.stringify({ type: 'about:blank', title: 'Not found', status: 404 });
+/** @param nearest the endpoint that the request may mean; null: none, or the client is not told */
+function sendNotFound(nearest: string | null, errorFormat: string, reply: FastifyReply): FastifyReply {
+  const question = nearest === null ? null : `did you mean ${nearest}?`;
+  if (errorFormat === 'text') {
+    const text = question === null ? 'Not found' : `Not found; ${question}`;
+    return reply.code(404).type('text/plain; charset=utf-8').send(text);
+  }
+  const hint = question === null ? {} : { hint: `D${question.slice(1)}` };
+  const problem = JSON.stringify({ type: 'about:blank', title: 'Not found', status: 404, ...hint });
+  return reply.code(404).header('content-type', 'application/problem+json').send(Buffer.from(problem));
+}
 
 function headerOf(
   request: IncomingMessage | { readonly headers: IncomingMessage['headers'] },

@@ -1,8 +1,11 @@
 /** Missing privileges, policies and origins: what developers see in the response, at the start and in the log. */
+import { randomUUID } from 'node:crypto';
 import { startGateway, useDatabase } from '@pgway/testing';
 import { createGateway, crudSource } from '@pgway/core';
 import { expect, onTestFinished, test } from 'vitest';
+import { run } from '../../src/cli/run.ts';
 import { folderWith } from '../support/folder.ts';
+import { createTestProcess } from '../support/process-context.ts';
 import { runServer } from '../support/run-server.ts';
 
 const database = useDatabase(`
@@ -49,6 +52,45 @@ test('row level security without a policy: a warning at the start, and a hint fo
     code: '42501',
     hint: 'No policy lets the role of the call write this row: correct the row, or create a policy for insert or update whose WITH CHECK expression it meets. A row that the statement returns must also meet a policy for select. Inside a SECURITY DEFINER function, the role is its owner.',
   });
+});
+
+test('what many tables or functions lack is one line at the start, and each has its own in pgway validate', async () => {
+  const role = `web_${randomUUID().slice(0, 8)}`;
+  const many = (sql: (name: string) => string): string => ['a', 'b', 'c', 'd', 'e'].map(sql).join(';');
+  const started = await startGateway(`
+    ${many((name) => `create table ${name} (id int primary key); alter table ${name} enable row level security; comment on table ${name} is 'HTTP'`)};
+    ${many((name) => `create function of_${name}() returns int language sql stable as 'select 1'; comment on function of_${name} is 'HTTP'; revoke execute on function of_${name} from public`)};
+    create role ${role} login password 'x';
+    grant select on all tables in schema public to ${role};
+  `);
+  const url = new URL(started.database.connectionString);
+  [url.username, url.password] = [role, 'x'];
+  const file = { connectionString: url.href, port: 0, crud: { enabled: true, crudTypes: ['select'] } };
+  const folder = await folderWith({ 'pgway.json': file });
+  onTestFinished(async () => {
+    await started.database.query(`drop owned by ${role}; drop role ${role}`);
+    await started.close();
+  });
+  const warnings = (text: string): readonly string[] =>
+    text
+      .replaceAll(role, 'web')
+      .split('\n')
+      .filter((line) => line.startsWith('warning '));
+
+  const server = await runServer(folder);
+  await server.stop();
+  expect(warnings(server.streams.text.stdout)).toEqual([
+    'warning public.of_a(), public.of_b(), public.of_c() and 2 more: the role "web" has no EXECUTE on these routines, so calls get a 403; grant execute on each routine to "web"; pgway validate names each',
+    'warning select public.a, select public.b, select public.c and 2 more: row level security is enabled for these tables, and they have no policy, so the role "web" reads no row and writes none; create policies, as in create policy … on … for select using (…); pgway validate names each',
+  ]);
+  const asLog = await runServer(folder, '--log.format=json');
+  await asLog.stop();
+  const lines = asLog.streams.text.stdout.split('\n').filter((line) => line.includes('no policy'));
+  expect(lines).toHaveLength(1);
+  const validate = createTestProcess(folder);
+  await run(['validate'], {}, validate);
+  expect(warnings(validate.text.stdout).filter((line) => line.includes('no policy'))).toHaveLength(5);
+  expect(warnings(validate.text.stdout).filter((line) => line.includes('EXECUTE'))).toHaveLength(5);
 });
 
 test('the hint for a row that a policy refuses fits the policy and names no role', async () => {
