@@ -104,6 +104,7 @@ export const functionsWithDefinitionsSql: string = functionsSql.replace(
  *   modifiers, `character varying(10)`)
  * - `labels`: of an enum, in order, else null
  * - `castToJson`: true when it is not built in and a function casts it to json
+ * - `isRequest`: true for a composite type whose comment begins with an HTTP request, else null or absent
  */
 export function customFunctionsSql(query: string): string {
   // The subquery declares the types of all parameters, so that the custom query may omit any of them.

@@ -39,6 +39,8 @@ export interface TypeFacts {
   readonly fields?: readonly Column[];
   /** The labels of an enum, in order. */
   readonly labels?: readonly string[];
+  /** Present for a composite type whose comment begins with an HTTP request, and domains over it: an HTTP client type of NpgsqlRest. */
+  readonly isRequest?: true;
 }
 
 export interface Column {

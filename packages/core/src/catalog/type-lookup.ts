@@ -29,6 +29,7 @@ export interface TypeRow {
   readonly fields: readonly FieldRow[] | null;
   readonly labels: readonly string[] | null;
   readonly castToJson: boolean;
+  readonly isRequest: boolean;
 }
 
 interface FieldRow {
@@ -90,6 +91,7 @@ export function decodeTypeRow(object: JsonObject): TypeRow {
     fields: readArrayOrNull(object, 'fields', decodeFieldRow),
     labels: readArrayOrNull(object, 'labels', decodeText),
     castToJson: readBoolean(object, 'castToJson'),
+    isRequest: object.members['isRequest'] === true,
   };
 }
 
@@ -143,6 +145,7 @@ function makeType(row: TypeRow, lookup: TypeLookup): TypeFacts {
     ...(row.element !== null && { element: lookup(row.element, `${row.path}.element`) }),
     ...(row.fields && { fields: makeFields(row, row.fields, lookup) }),
     ...(row.labels && { labels: row.labels }),
+    ...(row.isRequest && { isRequest: true }),
   });
 }
 

@@ -22,10 +22,18 @@ export const reachedTypes = `reached (oid) as (
 )`;
 
 /**
+ * A comment that begins with an HTTP request, `GET https://example.com/films`, below directives such as `@timeout 5s`: NpgsqlRest sets
+ * values of such a type to the response. Below a path there is nothing else than a version: "POST /films takes it" is prose.
+ */
+const requestComment =
+  '^([[:space:]]*(#|@|timeout)[^\n]*\n)*[[:space:]]*(get|post|put|patch|delete)[[:blank:]]+' +
+  '(([a-z][a-z0-9+.-]*://|[{])[^[:space:]]|/[^[:space:]]*[[:blank:]]*(http/[^[:space:]]+[[:blank:]]*)?([\r\n]|$))';
+
+/**
  * Returns one row `('type', facts)` per reached type; `TypeRow` lists the members of the facts. The `display` of a field includes
  * type modifiers. As in `to_json`, `castToJson` considers only functions as casts, and only types that are not built in (OID 16384 or higher).
  */
-export const typeRows = `select 'type' as kind, pg_catalog.json_build_object(
+export const typeRows: string = `select 'type' as kind, pg_catalog.json_build_object(
     'oid', t.oid::int8,
     'schema', n.nspname,
     'name', t.typname,
@@ -52,10 +60,13 @@ export const typeRows = `select 'type' as kind, pg_catalog.json_build_object(
       from pg_catalog.pg_enum l where l.enumtypid = t.oid) end,
     'castToJson', t.oid >= 16384 and exists (
       select from pg_catalog.pg_cast c
-      where c.castsource = t.oid and c.casttarget = 'pg_catalog.json'::pg_catalog.regtype and c.castmethod = 'f')
+      where c.castsource = t.oid and c.casttarget = 'pg_catalog.json'::pg_catalog.regtype and c.castmethod = 'f'),
+    'isRequest', nullif(d.description ~* '${requestComment}', false)
   )::text as facts
   from pg_catalog.pg_type t
     join pg_catalog.pg_namespace n on n.oid = t.typnamespace
     left join pg_catalog.pg_type e on e.oid = t.typelem and e.typarray = t.oid
     left join pg_catalog.pg_namespace en on en.oid = e.typnamespace
+    left join pg_catalog.pg_description d
+      on t.typtype = 'c' and d.objoid = t.oid and d.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.objsubid = 0
   where t.oid = any (array(select reached.oid from reached))`;

@@ -7,6 +7,7 @@ import { endpointPath } from './annotations/http.ts';
 import { idempotent } from './annotations/idempotent.ts';
 import { internal } from './annotations/internal.ts';
 import { largeNumbers } from './annotations/large-numbers.ts';
+import { reportRequestTypes } from './request-types.ts';
 import { reportTableFormat, takesTables } from './annotations/table-format.ts';
 import { loginOrLogout } from './annotations/login.ts';
 import { mcp } from './annotations/mcp.ts';
@@ -253,6 +254,7 @@ function assembleComposed(
   const reportPathError = (code: string, message: string): void => builder.reportAt(endpointPath, code, message);
   const own = buildParameters(routine, route.segments, names, { reportError, reportPathError });
   const injected = resolveRules(builder, resolveValueQueries(builder, resolveInjectedValues(builder, own)));
+  reportRequestTypes(builder, injected);
   const source = resolveParameterSource(builder, method);
   const { parameters, table } = resolveTable(builder, injected, source.value);
   const reportWarning = (code: string, message: string): void => builder.report('warning', code, message, null);

@@ -46,9 +46,9 @@ test('`CommentsMode`', async () => {
     onTestFinished(() => started.close());
     return started.gateway.endpoints.map(({ name }) => name).toSorted();
   };
-  expect(await names('onlyWithHttpTag')).toEqual(['answer', 'spaced']);
-  expect(await names('parseAll')).toEqual(['answer', 'silent', 'spaced']);
-  expect(await names('ignore')).toEqual(['answer', 'silent', 'spaced']);
+  expect(await names('onlyWithHttpTag')).toEqual(['spaced']);
+  expect(await names('parseAll')).toEqual(['silent', 'spaced']);
+  expect(await names('ignore')).toEqual(['silent', 'spaced']);
 });
 
 test('`ValidateParameters`, `CommandCallback`', async () => {
@@ -65,7 +65,7 @@ test('`ValidateParameters`, `CommandCallback`', async () => {
 test('names without separators, and `parse_response`, are reported', async () => {
   const started = await startGateway(sql);
   onTestFinished(() => started.close());
-  const found = started.gateway.diagnostics.filter(({ severity }) => severity !== 'info');
+  const found = started.gateway.diagnostics.filter(({ severity }) => severity === 'warning');
   expect(found.map(({ line, message }) => `${line}: ${message}`)).toMatchInlineSnapshot(`
     [
       "2: "cacheexpires 1h" is read as prose; did you mean cache_expires (cache_expires_in <interval>, cache_expires = <interval>)?",
@@ -74,11 +74,14 @@ test('names without separators, and `parse_response`, are reported', async () =>
   `);
 });
 
-test('a composite type whose comment is an HTTP request is a parameter that clients set', async () => {
+test('an endpoint with a parameter whose type has an HTTP request as its comment stops', async () => {
   const started = await startGateway(sql);
   onTestFinished(() => started.close());
-  expect((await started.send('GET /api/answer?replyStatus=200&replyBody=mine')).body).toBe('mine');
+  expect((await started.send('GET /api/answer?replyStatus=200&replyBody=mine')).status).toBe(404);
+  expect(started.gateway.diagnostics.filter(({ severity }) => severity === 'error')).toMatchObject([
+    { routine: 'public.answer(reply public.books)', code: 'request-type' },
+  ]);
   expect(page).toContain(
-    '| composite types whose comment is an HTTP request | call the service in your program; clients set such a parameter |',
+    '| composite types whose comment is an HTTP request | call the service in your program: an error stops endpoints with such a parameter |',
   );
 });

@@ -7,6 +7,8 @@ import { startWithFiles, useFiles } from './folder.ts';
 
 const sql = `
 create type pair as (a int, b text);
+create type reply as (body text);
+comment on type reply is 'GET https://books.example/';
 
 create table item (id int primary key, name text not null);
 insert into item values (1, 'pen');`;
@@ -119,6 +121,21 @@ const refused: Readonly<Record<string, readonly (readonly [file: string, text: s
     ['encrypt.sql', '-- HTTP\n-- @encrypt\nselect :n::text', '2: '],
     ['decrypt.sql', '-- HTTP\n-- @decrypt name\nselect name, id from item', '2: '],
     ['proxy.sql', '-- HTTP\n-- @proxy https://example.com\nselect 1', '2: '],
+  ],
+  'HTTP client types': [
+    [
+      'client_type.sql',
+      '-- HTTP GET\n-- @param $1 answer reply\nselect ($1::reply).body',
+      'the parameter "answer" is of type public.reply, whose comment is an HTTP request',
+    ],
+  ],
+  '`{!NAME:fallback}` in annotations, from the environment': [
+    [
+      'environment.sql',
+      '-- HTTP GET\n-- @authorize {!ADMIN_ROLE:admin}\nselect 1',
+      '2: "authorize {!ADMIN_ROLE:admin}": NpgsqlRest replaces "{!ADMIN_ROLE:admin}" by a variable of the environment, which has no effect here; write the value',
+    ],
+    ['environment_header.sql', '-- HTTP GET\n-- X-Stage: {!STAGE}\nselect 1', '2: '],
   ],
 };
 

@@ -28,6 +28,19 @@ test('without problems: a summary, and exit code 0', async () => {
   expect(await validate(sql)).toEqual({ code: 0, stdout: '1 endpoint, 0 errors, 0 further warnings\n', stderr: '' });
 });
 
+test('a parameter whose type NpgsqlRest would fill from a service is an error', async () => {
+  const { code, stdout } = await validate(`
+    create type books as (body text);
+    comment on type books is 'GET https://books.example/';
+    create function answer(reply books) returns text language sql as 'select reply.body';
+    comment on function answer is 'HTTP GET';
+  `);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(
+    /^error public\.answer\(reply public\.books\): the parameter "reply" is of type public\.books, whose comment is an HTTP request: .*\n0 endpoints, 1 error, 0 further warnings\n$/,
+  );
+});
+
 const twoErrors = `
   create function guarded() returns int language sql as 'select 1';
   comment on function guarded is E'HTTP\\nauthorise_ admin\\nauthrize admin';

@@ -158,10 +158,23 @@ function parseLine(builder: EndpointBuilder, line: CommentLine, isOnly = false):
     reportSkipped(builder, match, line);
     return;
   }
+  if (match.kind !== 'prose' && reportEnvironment(builder, line)) return;
   if (match.kind === 'annotation')
     reportResult(builder, match.annotation, match.parsed, match.annotation.apply(match.parsed, builder));
   else if (unsupported === null) applyOther(builder, match, line);
   else reportUnsupportedWord(builder, unsupported, line);
+}
+
+/** A variable of the environment in annotations of NpgsqlRest: `{!NAME}`, or with a fallback. */
+const environmentPlaceholder = /\{![A-Za-z_]\w*(?::[^}]*)?\}/;
+
+/** Reports a line with a variable of the environment. Returns whether it has one. */
+function reportEnvironment(builder: EndpointBuilder, line: CommentLine): boolean {
+  const placeholder = environmentPlaceholder.exec(line.text)?.[0];
+  if (placeholder === undefined) return false;
+  const message = `${display(line.text)}: NpgsqlRest replaces ${display(placeholder)} by a variable of the environment, which has no effect here; write the value`;
+  builder.report('error', 'unsupported-placeholder', message, line.number);
+  return true;
 }
 
 /** Reports what a line of prose or a header probably means, and adds the header. */
