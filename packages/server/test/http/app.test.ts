@@ -158,6 +158,31 @@ describe('CORS', () => {
     ]);
   });
 
+  test('QUERY of another origin, with credentials: the preflight lists it, and the page may read the response', async () => {
+    const { url } = await serve({ cors: { ...cors, credentials: true }, cookie: { enabled: true } });
+    const asked = {
+      ...page,
+      'access-control-request-method': 'QUERY',
+      'access-control-request-headers': 'content-type',
+    };
+    const preflight = await fetch(`${url}/api/hello`, { method: 'OPTIONS', headers: asked });
+    expect([preflight.status, preflight.headers.get('access-control-allow-methods')?.split(', ')]).toEqual([
+      204,
+      expect.arrayContaining(['QUERY']),
+    ]);
+    const query = { method: 'QUERY', headers: { ...page, 'content-type': 'application/json' }, body: '{"name":"Ada"}' };
+    const response = await fetch(`${url}/api/hello`, query);
+    expect([response.status, await response.text(), headersOf(response, 'access-control-allow', 'vary')]).toEqual([
+      200,
+      'Hello Ada',
+      {
+        'access-control-allow-origin': 'https://app.example.org',
+        'access-control-allow-credentials': 'true',
+        vary: 'Origin',
+      },
+    ]);
+  });
+
   test('a page of another origin may read nothing', async () => {
     const { url } = await serve({ cors });
     for (const origin of [
@@ -242,6 +267,16 @@ describe('compression', () => {
     const none = await fetch(`${url}/api/numbers?count=1000`, { headers: { 'accept-encoding': 'identity' } });
     expect(none.headers.get('content-encoding')).toBeNull();
     expect(await none.text()).toBe(expected);
+  });
+
+  test('a response to QUERY', async () => {
+    const { url } = await serve({ compression });
+    const headers = { 'accept-encoding': 'br', 'content-type': 'application/json' };
+    const response = await fetch(`${url}/api/numbers`, { method: 'QUERY', headers, body: '{"count":1000}' });
+    expect([response.headers.get('content-encoding'), ((await response.json()) as number[]).length]).toEqual([
+      'br',
+      1000,
+    ]);
   });
 
   test('a large, streamed response', async () => {

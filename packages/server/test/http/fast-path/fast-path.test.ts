@@ -89,6 +89,11 @@ const exchanges: readonly (readonly [name: string, handOvers: 0 | 1, bytes: stri
   ['a request after the last one', 0, get('/api/hello') + get('/api/hello')],
   ['another path', 1, get('/nothing/here')],
   ['another method', 1, get('/api/hello').replace('GET', 'DELETE')],
+  [
+    'QUERY between others',
+    1,
+    get('/api/hello', host) + post('/api/hello', '{"name":"q"}', host).replace('POST', 'QUERY') + get('/api/hello'),
+  ],
   ['a path of the server that an endpoint matches', 1, get('/health')],
   ['another host', 1, get('/api/hello').replace('localhost', 'evil.test')],
   ['a chunked body', 1, `POST /api/save HTTP/1.1\r\n${close}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
