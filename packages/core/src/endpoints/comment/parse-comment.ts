@@ -158,7 +158,15 @@ function parseLine(builder: EndpointBuilder, line: CommentLine, isOnly = false):
     reportSkipped(builder, match, line);
     return;
   }
-  if (match.kind !== 'prose' && reportEnvironment(builder, line)) return;
+  if (match.kind === 'prose' || !reportEnvironment(builder, line)) applyMatch(builder, match, line, unsupported);
+}
+
+function applyMatch(
+  builder: EndpointBuilder,
+  match: LineMatch,
+  line: CommentLine,
+  unsupported: UnsupportedWord | null,
+): void {
   if (match.kind === 'annotation')
     reportResult(builder, match.annotation, match.parsed, match.annotation.apply(match.parsed, builder));
   else if (unsupported === null) applyOther(builder, match, line);
