@@ -1,5 +1,6 @@
 import { tableKey } from '../catalog/table-name.ts';
 import { checkCachedTables } from './check-cached-tables.ts';
+import { checkOwnerViews } from './check-owner-views.ts';
 import { checkRouteClaims } from './check-route-claims.ts';
 import { lexComment } from '../endpoints/comment/lexer.ts';
 import {
@@ -118,7 +119,7 @@ function unsupportedReason({ kind, detail }: UnsupportedObject): string {
   }
 }
 
-/** Checks the privileges of the role known at start: the anonymous role, or the role of the connection. */
+/** Checks the privileges of the role known at start, which is the anonymous role or that of the connection, and the owners of views. */
 async function checkPrivileges(
   database: Database,
   { routines, endpoints }: CatalogSnapshot,
@@ -128,12 +129,13 @@ async function checkPrivileges(
   const { databaseRole } = authentication;
   const anonymous = databaseRole?.anonymous ?? null;
   if (connectionProvider !== null) return [];
-  const called = endpoints.filter(
-    ({ connection, authorization }) => connection === null && (databaseRole === null || !authorization.required),
-  );
-  if (called.length === 0) return [];
   const routinesBySignature = new Map(routines.map((routine) => [routine.signature, routine]));
-  const published = called.flatMap(({ id }) => routinesBySignature.get(id) ?? []);
+  const routinesOf = (called: readonly Endpoint[]): readonly Routine[] =>
+    called.flatMap(({ id }) => routinesBySignature.get(id) ?? []);
+  const own = endpoints.filter(({ connection }) => connection === null);
+  const views = await checkOwnerViews(database, routinesOf(own), databaseRole === null);
+  const published = routinesOf(own.filter(({ authorization }) => databaseRole === null || !authorization.required));
+  if (published.length === 0) return views;
   const tables = groupTables(published);
   const schemas = [...new Set(published.map(({ schema }) => schema))];
   const missing = await readMissingPrivileges(database, anonymous, { schemas, tables: [...tables.values()] });
@@ -157,6 +159,7 @@ async function checkPrivileges(
       ...warn(table.signature, lackOfTable(table, missing, databaseRole === null)),
       ...warnOfPolicies(table, missing),
     ]),
+    ...views,
   ];
 }
 

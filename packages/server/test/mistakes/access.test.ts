@@ -1,6 +1,6 @@
 /** Missing privileges, policies and origins: what developers see in the response, at the start and in the log. */
 import { randomUUID } from 'node:crypto';
-import { startGateway, useDatabase } from '@pgway/testing';
+import { serverVersion, startGateway, useDatabase } from '@pgway/testing';
 import { createGateway, crudSource } from '@pgway/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/cli/run.ts';
@@ -194,3 +194,56 @@ test('the fast path reports origins, too', async () => {
   await stop();
   expect(streams.text.stdout).toContain('a page of http://localhost:3000 calls this server');
 });
+
+test.runIf(serverVersion() >= 15)(
+  'a view that shows rows which policies hide: a warning until the option is set, to either value',
+  async () => {
+    const role = `web_${randomUUID().slice(0, 8)}`;
+    const started = await startGateway(`
+      create table note (id int primary key, owner name);
+      insert into note values (1, 'me');
+      alter table note enable row level security;
+      create policy own on note using (owner = current_user);
+      create table free (id int primary key);
+      create view notes as select * from note;
+      create view nested with (security_invoker = true) as select * from notes;
+      create view correct with (security_invoker = on) as select * from note;
+      create view intended with (security_invoker = false) as select * from note;
+      create view of_free as select * from free;
+      comment on view notes is 'HTTP';
+      comment on view nested is E'HTTP\\nauthorize';
+      comment on view correct is 'HTTP';
+      comment on view intended is 'HTTP';
+      comment on view of_free is 'HTTP';
+      create role ${role} login password 'x';
+      grant select on all tables in schema public to ${role};
+    `);
+    onTestFinished(async () => {
+      await started.database.query(`drop owned by ${role}; drop role ${role}`);
+      await started.close();
+    });
+    const url = new URL(started.database.connectionString);
+    const owner = url.username;
+    const warnings = async (
+      user: string,
+      options: Readonly<Record<string, unknown>> = {},
+    ): Promise<readonly string[]> => {
+      const own = new URL(url);
+      if (user !== owner) [own.username, own.password] = [user, 'x'];
+      const gateway = await createGateway({ connectionString: own.href, routineSources: [crudSource()], ...options });
+      const rows = await gateway.fetch(new Request('http://localhost/api/notes'));
+      expect(await rows!.json()).toEqual([{ id: 1, owner: 'me' }]);
+      await gateway.close();
+      return gateway.diagnostics.filter(({ code }) => code === 'owner-view').map(({ message }) => message);
+    };
+    const of = (view: string): string =>
+      `the view "public"."${view}" reads "public"."note" as the owner "${owner}" of "public"."notes", to whom the row level security of the table does not apply, so callers get rows that its policies hide; alter view "public"."notes" set (security_invoker = true), and grant its readers select on the table, or set it to false if this is intended`;
+
+    expect(await warnings(role)).toEqual([of('nested'), of('notes')]);
+    // A role to which no policy applies sees all rows in any case.
+    expect(await warnings(owner)).toEqual([]);
+    // The roles of callers are not known at the start.
+    const databaseRole = { claim: 'role', anonymous: role };
+    expect(await warnings(owner, { authentication: { databaseRole } })).toHaveLength(2);
+  },
+);
