@@ -69,7 +69,7 @@ export function nestedInsertStatement(
     statement.add(' from rows from (').append(rows).add(', pg_catalog.unnest(').append(outer.positions);
     statement.add(')) with ordinality as "item" ("row", "outer", "position")');
   }
-  if (columns.length > 0) statement.add(` cross join lateral ${itemRecordSql(columns)}`);
+  statement.add(itemRecordSql(columns));
   if (outer !== null) {
     const keys = keyRowsSql(
       outer.setting,

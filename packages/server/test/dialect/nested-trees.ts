@@ -138,12 +138,9 @@ class TreeBuilder {
     return !isGiven || (merges && isKey) || (leavesOut && pick(3) === 0);
   }
 
-  /** A column of a domain that is NOT NULL has to be in all rows or in none: the documented limit of rows with different keys. */
-  #isLeftOut(column: SampleColumn): boolean {
-    const { sample, leavesOut, pick } = this.#options;
-    const { isKey, isStable, notNull, hasDefault } = column;
-    if (!leavesOut || isKey || !isStable || (notNull && !hasDefault)) return false;
-    return !(notNull && sample.typeOf(column).kind === 'd') && pick(2) === 0;
+  #isLeftOut({ isKey, isStable, notNull, hasDefault }: SampleColumn): boolean {
+    const { leavesOut, pick } = this.#options;
+    return leavesOut && !isKey && isStable && (!notNull || hasDefault) && pick(2) === 0;
   }
 
   #value(column: SampleColumn, index: number): unknown {

@@ -39,13 +39,20 @@ export function bodyRows(body: SqlText, written: readonly WrittenColumn[]): SqlT
   if (written.length > 0 && !hasDefaults)
     return sql` from pg_catalog.json_to_recordset(${body}) as ${text(bodyDefinition(written))}`;
   const items = sql` from pg_catalog.json_array_elements(${body}) as "item" ("row")`;
-  if (written.length === 0) return items;
-  return sql`${items} cross join lateral ${text(itemRecordSql(written))}`;
+  return sql`${items}${text(itemRecordSql(written))}`;
 }
 
-/** Returns the columns of an object of the body. */
+/** Returns the join of an object of the body with its columns; '' without columns. */
 export function itemRecordSql(written: readonly WrittenColumn[]): string {
-  return `pg_catalog.json_to_record("item"."row") as ${bodyDefinition(written)}`;
+  const inRecord = written.filter((each) => !isReadAlone(each));
+  if (inRecord.length === 0) return '';
+  return ` cross join lateral pg_catalog.json_to_record("item"."row") as ${bodyDefinition(inRecord)}`;
+}
+
+/** Whether only objects with the key are read as the type: a record of an object without it has NULL, which a domain can refuse. */
+function isReadAlone({ column, ifMissing }: WrittenColumn): boolean {
+  const { oid, baseOid } = column.type;
+  return ifMissing === 'default' && oid !== baseOid && !column.representation?.fromJson;
 }
 
 function bodyDefinition(written: readonly WrittenColumn[]): string {
@@ -64,12 +71,19 @@ export function bodyReference(column: RelationColumn): string {
   return parser === null ? value : `${parser}(${value})`;
 }
 
-export function bodyValue({ column, ifMissing }: WrittenColumn): string {
-  const value = bodyReference(column);
-  if (ifMissing === 'null') return value;
+export function bodyValue(written: WrittenColumn): string {
+  const { column, ifMissing } = written;
+  if (ifMissing === 'null') return bodyReference(column);
+  const value = isReadAlone(written) ? itemValueSql(column) : bodyReference(column);
   const key = `${quoteLiteral(column.name)}::pg_catalog.text`;
   // A JSON null is a value.
   return `case when "item"."row" operator(pg_catalog.->) ${key} is null then (${defaultSql(column)}) else ${value} end`;
+}
+
+/** Returns one column of an object of the body, read where the expression is evaluated. */
+function itemValueSql(column: RelationColumn): string {
+  const name = columnName(column);
+  return `(select "value".${name} from pg_catalog.json_to_record("item"."row") as "value" (${name} ${bodyType(column)}))`;
 }
 
 function defaultSql({ defaultExpression = null }: TableColumn): string {
