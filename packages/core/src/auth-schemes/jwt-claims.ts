@@ -1,8 +1,9 @@
 import { type Claim, Problem } from '../ports/ports.ts';
 
 /**
- * The paths of claims in a token: `{ id: 'user.id', roles: 'realm_access.roles' }`; an array of keys for a nested key with a dot. A mapped
- * claim does not appear under its original name, except `sub`, which policies of databases read.
+ * The paths of claims in a token: `{ id: 'user.id', roles: 'realm_access.roles' }`; an array of keys for a nested key with a dot, and the
+ * index of an element, from 0 on, as a key. A mapped claim does not appear under its original name, except `sub`, which policies of
+ * databases read.
  */
 export type ClaimPaths = Readonly<Record<string, string | readonly string[]>>;
 
@@ -66,11 +67,15 @@ function keysOf(payload: Json, path: string | readonly string[]): readonly strin
   return Object.hasOwn(payload, path) ? [path] : path.split('.');
 }
 
+/** The key of an element of an array. */
+const index = /^(?:0|[1-9]\d{0,8})$/;
+
 function valueAt(payload: Json, keys: readonly string[]): unknown {
   let value: unknown = payload;
   for (const key of keys) {
-    if (!isObject(value) || !Object.hasOwn(value, key)) return null;
-    value = value[key];
+    if (Array.isArray(value) && index.test(key)) value = value[Number(key)] as unknown;
+    else if (isObject(value) && Object.hasOwn(value, key)) value = value[key];
+    else return null;
   }
   return value;
 }
