@@ -106,17 +106,24 @@ describe.skipIf(!existsSync(builder) || chromiumPath === undefined)('the site of
     await expect.poll(() => page.url()).toBe(`${origin}/#your-database-your-program`);
   });
 
-  test.each([1280, 390])('no line of code is cut off, nor does it widen the page, at %i pixels', async (width) => {
-    const { page } = await open('/');
-    await page.setViewportSize({ width, height: 900 });
-    for (const path of ['guide/example', 'guide/agents', 'project/benchmark', 'reference/annotations']) {
-      await page.goto(`${origin}/${path}.html`);
-      const cut = await page.evaluate(
-        `[document.documentElement, ...document.querySelectorAll('main pre')].filter((block) => block.scrollWidth > block.clientWidth).map((block) => block.innerText.slice(0, 80))`,
-      );
-      expect([path, cut]).toEqual([path, []]);
-    }
-  });
+  test.each([
+    [1280, 'pre, main table'],
+    [390, 'pre'],
+  ] as const)(
+    'no line of code is cut off, nor is the page wider than the window, at %i pixels',
+    async (width, parts) => {
+      const { page } = await open('/');
+      await page.setViewportSize({ width, height: 900 });
+      const paths = ['guide/example', 'guide/agents', 'project/benchmark', 'reference/annotations'];
+      for (const path of [...paths, 'reference/configuration', 'project/architecture']) {
+        await page.goto(`${origin}/${path}.html`);
+        const cut = await page.evaluate(
+          `[document.documentElement, ...document.querySelectorAll('main ${parts}')].filter((block) => block.scrollWidth > block.clientWidth).map((block) => block.innerText.slice(0, 80))`,
+        );
+        expect([path, cut]).toEqual([path, []]);
+      }
+    },
+  );
 
   test('code is highlighted by the style sheet of the site; hidden parts of examples are not on the page', async () => {
     const { page, errors } = await open('/guide/static-files.html');
