@@ -6,6 +6,16 @@ declare module 'vitest' {
   }
 }
 
+/**
+ * Returns the cases of a long list that this run takes: all, or with `PGWAY_TEST_PART=2/3` one in three, beginning with the second.
+ * @throws for another form, or a part outside of the whole
+ */
+export function part<Case>(all: readonly Case[]): readonly Case[] {
+  const [first, count] = (process.env['PGWAY_TEST_PART'] ?? '1/1').split('/').map(Number);
+  if (!(first! >= 1 && first! <= count!)) throw new Error('PGWAY_TEST_PART is not of the form 2/3');
+  return all.filter((_, index) => index % count! === first! - 1);
+}
+
 /** Returns how many cases a property test runs: `count` in `npm run test:slow`, a tenth of it in `npm test`. */
 export function cases(count: number): number {
   return Math.ceil(count * inject('caseFactor'));

@@ -7,7 +7,7 @@ export {
   upwardImports,
 } from './architecture.ts';
 export { build } from './build.ts';
-export { cases } from './cases.ts';
+export { cases, part } from './cases.ts';
 export { freshDatabase, serverConnectionString, serverVersion, type TestDatabase, useDatabase } from './database.ts';
 export { freePort } from './free-port.ts';
 export { type HeldLock, holdLock } from './lock.ts';
