@@ -78,7 +78,7 @@ export class Pool implements Database {
     blocking: () => mayBlock(this.#sessions, this.#options.size),
     transaction: () => mayReserve(this.#sessions, this.#options.size),
   };
-  readonly #stalledCalls: StalledCalls;
+  readonly #stalledCalls: StalledCalls<CallRequest>;
   /** The session that received the latest call. */
   #batchSession: Session | null = null;
   /** Milliseconds of expected work in the batch of that session. */

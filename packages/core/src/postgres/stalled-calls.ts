@@ -1,7 +1,4 @@
-import type { CallQueue } from './call-queue.ts';
-import type { CallRequest } from './call-request.ts';
 import { clientShare } from './port.ts';
-import type { Session } from './session.ts';
 
 /** Milliseconds that a call waits for a connection before responses are ended for it. */
 const minWaitMs = 100;
@@ -9,32 +6,52 @@ const minWaitMs = 100;
 const maxStallMs = 2_000;
 /** The same for responses past the share of the pool. */
 const maxExcessStallMs = 500;
-/** A call that has waited for so long has many such responses before it, one after the other. */
+/** A client that reads may need so many times the longest time that it has needed before. */
+const paceFactor = 4;
+/** After such a wait, responses whose clients have read nothing have no share: many more of them may wait, one after the other. */
 const longWaitMs = 1_000;
-const maxExcessStallMsAfterLongWait = 100;
-/** Milliseconds between two checks while responses exceed the share. */
+/** Milliseconds between two checks while calls wait. */
 const checkIntervalMs = 20;
+/** Between two checks, at most so much time counts: the events of sockets are handled once between them, however late the second one is. */
+const maxCountedMs = 2 * checkIntervalMs;
 
-interface StalledCall {
-  readonly session: Session;
-  readonly call: CallRequest;
+/** A call that holds its connection because its client does not read. */
+export interface StalledCall {
+  /** When the client has last taken bytes, or the response has begun to wait for it; by `performance.now()`. */
+  readonly progressedAt: number;
 }
 
-/** The checks that have found a call without progress since this time. */
-interface ProgressCount {
-  readonly progressedAt: number;
-  readonly checks: number;
+export interface StallingSession<C extends StalledCall> {
+  readonly stalledCall: C | null;
+  readonly state: { readonly isRetired: boolean };
+  abandon(call: C): void;
+}
+
+/** What the checks have seen of a call. */
+interface Watch {
+  progressedAt: number;
+  /** Milliseconds without progress. */
+  stalledMs: number;
+  /** The longest time without progress that progress has followed; null: none has been seen. */
+  longestMs: number | null;
+}
+
+interface WatchedCall<C extends StalledCall> extends Watch {
+  readonly session: StallingSession<C>;
+  readonly call: C;
 }
 
 /**
- * Ends responses whose clients do not read, while other calls wait for their connections: those without progress for two seconds, and earlier
- * those past a share of the pool. The response without progress for the longest time is ended first.
+ * Ends responses whose clients do not read, while other calls wait for their connections. A client reads as long as its socket drains at its own
+ * pace: a response ends when checks have seen no progress for two seconds, or, past a share of the pool, for half a second and four times the
+ * longest time that its client has needed before. Time in which the process handled no events does not count.
  */
-export class StalledCalls {
-  readonly #sessions: ReadonlyMap<Session, unknown>;
-  readonly #queue: CallQueue;
+export class StalledCalls<C extends StalledCall> {
+  readonly #sessions: ReadonlyMap<StallingSession<C>, unknown>;
+  readonly #queue: { readonly oldestSince: number };
   readonly #share: number;
-  readonly #unchanged = new WeakMap<CallRequest, ProgressCount>();
+  readonly #watches = new WeakMap<C, Watch>();
+  #checkedAt = 0;
   #isScheduled = false;
   #isEnding = false;
 
@@ -43,7 +60,11 @@ export class StalledCalls {
    * @param queue the calls that wait for one
    * @param size the maximum number of sessions
    */
-  constructor(sessions: ReadonlyMap<Session, unknown>, queue: CallQueue, size: number) {
+  constructor(
+    sessions: ReadonlyMap<StallingSession<C>, unknown>,
+    queue: { readonly oldestSince: number },
+    size: number,
+  ) {
     this.#sessions = sessions;
     this.#queue = queue;
     this.#share = clientShare(size);
@@ -51,54 +72,57 @@ export class StalledCalls {
 
   /** Called periodically. @param now `performance.now()` */
   check(now: number): void {
-    if (this.#isEnding) return;
-    for (const { call } of this.#find()) this.#countUnchanged(call);
-    if (this.#findLate(now).length === 0) return;
+    const countedMs = Math.min(now - this.#checkedAt, maxCountedMs);
+    this.#checkedAt = now;
+    const stalled = this.#watch(countedMs);
+    if (stalled.length > 0 && now - this.#queue.oldestSince >= minWaitMs) this.#checkSoon();
+    if (this.#isEnding || this.#selectLate(stalled, now).length === 0) return;
     this.#isEnding = true;
     // When this process was slow, sockets report only after timers that their clients have read.
     afterPendingEvents(() => {
       this.#isEnding = false;
-      for (const { session, call } of this.#findLate(performance.now())) session.abandon(call);
+      for (const { session, call } of this.#selectLate(this.#watch(0), now)) session.abandon(call);
     });
   }
 
-  /** Returns the calls whose responses end now. */
-  #findLate(now: number): readonly StalledCall[] {
-    const waitedMs = now - this.#queue.oldestSince;
-    const isAwaited = waitedMs >= minWaitMs;
-    const [late, stalled]: [StalledCall[], StalledCall[]] = [[], []];
-    for (const found of this.#find()) {
-      // Another pool waits for the connection of a retired session.
-      const isNeeded = isAwaited || found.session.state.isRetired;
-      (isNeeded && now - found.call.progressedAt >= maxStallMs ? late : stalled).push(found);
-    }
-    const excess = stalled.length - this.#share;
-    if (!isAwaited || excess <= 0) return late;
-    this.#checkSoon();
-    const maxMs = waitedMs < longWaitMs ? maxExcessStallMs : maxExcessStallMsAfterLongWait;
-    return [...late, ...stalled.slice(0, excess).filter(({ call }) => this.#hasStopped(call, maxMs, now))];
-  }
-
-  /** In a process that is busy, time passes between two events of a client that reads: so many checks have to pass as well. */
-  #hasStopped(call: CallRequest, maxMs: number, now: number): boolean {
-    const checks = this.#unchanged.get(call)?.checks ?? 0;
-    return now - call.progressedAt >= maxMs && checks >= maxMs / checkIntervalMs;
-  }
-
-  #countUnchanged(call: CallRequest): void {
-    const before = this.#unchanged.get(call);
-    const { progressedAt } = call;
-    this.#unchanged.set(call, { progressedAt, checks: before?.progressedAt === progressedAt ? before.checks + 1 : 0 });
-  }
-
   /** Returns the stalled calls; the one without progress for the longest time comes first. */
-  #find(): readonly StalledCall[] {
-    const found: StalledCall[] = [];
+  #watch(countedMs: number): readonly WatchedCall<C>[] {
+    const stalled: WatchedCall<C>[] = [];
     for (const session of this.#sessions.keys()) {
       const call = session.stalledCall;
-      if (call !== null) found.push({ session, call });
+      if (call !== null) stalled.push({ session, call, ...this.#count(call, countedMs) });
     }
-    return found.toSorted((left, right) => left.call.progressedAt - right.call.progressedAt);
+    return stalled.toSorted((left, right) => left.progressedAt - right.progressedAt);
+  }
+
+  #count(call: C, countedMs: number): Watch {
+    const { progressedAt } = call;
+    const watch = this.#watches.get(call) ?? { progressedAt, stalledMs: -countedMs, longestMs: null };
+    if (watch.progressedAt === progressedAt) {
+      watch.stalledMs += countedMs;
+    } else {
+      watch.longestMs = Math.max(watch.longestMs ?? 0, watch.stalledMs);
+      watch.progressedAt = progressedAt;
+      watch.stalledMs = 0;
+    }
+    this.#watches.set(call, watch);
+    return watch;
+  }
+
+  /** Returns the calls whose responses end now. */
+  #selectLate(stalled: readonly WatchedCall<C>[], now: number): readonly WatchedCall<C>[] {
+    const waitedMs = now - this.#queue.oldestSince;
+    const isAwaited = waitedMs >= minWaitMs;
+    // Another pool waits for the connection of a retired session.
+    const late = stalled.filter(
+      ({ session, stalledMs }) => stalledMs >= maxStallMs && (isAwaited || session.state.isRetired),
+    );
+    if (!isAwaited) return late;
+    const others = stalled.filter((call) => !late.includes(call));
+    const excess = others.length - this.#share;
+    const isExcess = ({ longestMs }: Watch, index: number): boolean =>
+      index < excess || (longestMs === null && waitedMs >= longWaitMs);
+    return [...late, ...others.filter((call, index) => isExcess(call, index) && hasStopped(call))];
   }
 
   #checkSoon(): void {
@@ -109,6 +133,11 @@ export class StalledCalls {
       this.check(performance.now());
     }, checkIntervalMs).unref();
   }
+}
+
+/** Returns whether the client of a response past the share no longer reads at its pace. */
+function hasStopped({ stalledMs, longestMs }: Watch): boolean {
+  return stalledMs >= Math.max(maxExcessStallMs, paceFactor * (longestMs ?? 0));
 }
 
 /** Invokes the callback when the events of sockets that wait have been handled, and those that follow from them. */
