@@ -20,7 +20,7 @@ function startMessage(error: unknown): string {
   if (error instanceof ConnectionStringError) return error.message;
   if (error instanceof DatabaseError) {
     const { code, message } = error.diagnostics;
-    const [fault, remedy] = describeSqlstate(code);
+    const [fault, remedy] = describeRefusal(code, message);
     return `${fault}: ${message} (${code}); ${remedy}`;
   }
   if (error instanceof ConnectionSetupError) return error.message;
@@ -28,7 +28,13 @@ function startMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function describeSqlstate(code: string): readonly [fault: string, remedy: string] {
+function describeRefusal(code: string, message: string): readonly [fault: string, remedy: string] {
+  // PostgreSQL ends the message with the encryption of the connection. If the server has other lc_messages, the general text remains.
+  if (code === '28000' && message.endsWith('no encryption'))
+    return [
+      'the server refused a connection without TLS',
+      'add sslmode=require to the connection string, or allow the user without TLS in pg_hba.conf',
+    ];
   if (code.startsWith('28'))
     return [
       'the server refused the user or password of the connection string',

@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PostgresServer, startPostgres } from '@pgway/embedded';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createGateway, type Gateway } from '@pgway/core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ask, backendOf, errorOf, open, until } from './support.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
@@ -70,6 +71,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
+  const userOf = (one: PostgresServer): string => new URL(one.connectionString).username;
   const at = (one: PostgresServer, host: string): string => one.connectionString.replace('127.0.0.1', host);
   const encrypted = `select ssl::text from pg_stat_ssl where pid = pg_backend_pid()`;
 
@@ -101,6 +103,33 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     expect(await errorOf(open(at(server, '127.0.0.1'), { parameters: wrong }).query(encrypted))).toBe(
       'ConnectionSetupError',
     );
+  });
+
+  test('a server that takes a user with TLS only: the start without TLS says so, and the start with it succeeds', async () => {
+    const administrator = open(at(server, '127.0.0.1'));
+    const [[file]] = (await administrator.query('show hba_file')) as [[string]];
+    const former = await readFile(file, 'utf8');
+    await writeFile(
+      file,
+      `hostssl all careful 127.0.0.1/32 trust\nhost all ${userOf(server)} 127.0.0.1/32 scram-sha-256\n`,
+    );
+    onTestFinished(async () => {
+      await writeFile(file, former);
+      await administrator.query('select pg_reload_conf()');
+    });
+    await administrator.query('create role careful login');
+    await administrator.query('select pg_reload_conf()');
+    const start = (mode: string): Promise<Gateway> => {
+      const url = new URL(at(server, '127.0.0.1'));
+      url.username = 'careful';
+      return createGateway({ connectionString: `${url.href}?sslmode=${mode}` });
+    };
+    await expect
+      .poll(() => start('disable').catch((error: Error) => error.message))
+      .toMatch(
+        /^the server refused a connection without TLS: no pg_hba\.conf entry for host "127\.0\.0\.1", user "careful", database "[^"]*", no encryption \(28000\); add sslmode=require to the connection string, or allow the user without TLS in pg_hba\.conf$/,
+      );
+    await (await start('require')).close();
   });
 
   test('a server without TLS: prefer falls back, require fails', async () => {
