@@ -11,8 +11,9 @@ declare module 'vitest' {
  * @throws for another form, or a part outside of the whole
  */
 export function part<Case>(all: readonly Case[]): readonly Case[] {
-  const [first, count] = (process.env['PGWAY_TEST_PART'] ?? '1/1').split('/').map(Number);
-  if (!(first! >= 1 && first! <= count!)) throw new Error('PGWAY_TEST_PART is not of the form 2/3');
+  const text = process.env['PGWAY_TEST_PART'] ?? '1/1';
+  const [first, count] = text.split('/').map(Number);
+  if (!(first! >= 1 && first! <= count!)) throw new Error(`PGWAY_TEST_PART=${text} is not of the form 2/3`);
   return all.filter((_, index) => index % count! === first! - 1);
 }
 

@@ -73,7 +73,7 @@ const index = /^(?:0|[1-9]\d{0,8})$/;
 function valueAt(payload: Json, keys: readonly string[]): unknown {
   let value: unknown = payload;
   for (const key of keys) {
-    if (Array.isArray(value) && index.test(key)) value = value[Number(key)] as unknown;
+    if (Array.isArray(value) && index.test(key)) value = (value[Number(key)] as unknown) ?? null;
     else if (isObject(value) && Object.hasOwn(value, key)) value = value[key];
     else return null;
   }

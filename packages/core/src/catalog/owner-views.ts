@@ -49,7 +49,7 @@ order by 1, 2, 3, 4`;
 
 /**
  * Returns the views that bypass policies, each with the first of its tables.
- * @param asConnection all callers have the role of the connection: its own bypass of a table's policies is no fault of a view
+ * @param asConnection whether all callers have the role of the connection; then tables whose policies do not apply to that role are left out
  */
 export async function readOwnerViews(
   database: Database,

@@ -27,7 +27,7 @@ export interface StallingSession<C extends StalledCall> {
   abandon(call: C): void;
 }
 
-/** What the checks have seen of a call. */
+/** The progress of a stalled call, as the checks have measured it. */
 interface Watch {
   progressedAt: number;
   /** Milliseconds without progress. */
@@ -97,7 +97,12 @@ export class StalledCalls<C extends StalledCall> {
 
   #count(call: C, countedMs: number): Watch {
     const { progressedAt } = call;
-    const watch = this.#watches.get(call) ?? { progressedAt, stalledMs: -countedMs, longestMs: null };
+    const watch = this.#watches.get(call);
+    if (watch === undefined) {
+      const first = { progressedAt, stalledMs: 0, longestMs: null };
+      this.#watches.set(call, first);
+      return first;
+    }
     if (watch.progressedAt === progressedAt) {
       watch.stalledMs += countedMs;
     } else {
@@ -105,7 +110,6 @@ export class StalledCalls<C extends StalledCall> {
       watch.progressedAt = progressedAt;
       watch.stalledMs = 0;
     }
-    this.#watches.set(call, watch);
     return watch;
   }
 

@@ -136,12 +136,11 @@ const noCompiler = (): never => {
 
 /** @param nearest the endpoint that the request may mean; null: none, or the client is not told */
 function sendNotFound(nearest: string | null, errorFormat: string, reply: FastifyReply): FastifyReply {
-  const question = nearest === null ? null : `did you mean ${nearest}?`;
   if (errorFormat === 'text') {
-    const text = question === null ? 'Not found' : `Not found; ${question}`;
+    const text = nearest === null ? 'Not found' : `Not found; did you mean ${nearest}?`;
     return reply.code(404).type('text/plain; charset=utf-8').send(text);
   }
-  const hint = question === null ? {} : { hint: `D${question.slice(1)}` };
+  const hint = nearest === null ? {} : { hint: `Did you mean ${nearest}?` };
   const problem = JSON.stringify({ type: 'about:blank', title: 'Not found', status: 404, ...hint });
   return reply.code(404).header('content-type', 'application/problem+json').send(Buffer.from(problem));
 }

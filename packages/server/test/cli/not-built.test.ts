@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp } from 'node:fs/promises';
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -23,7 +23,11 @@ test.each(programs)('%s of a checkout says how it is built, instead of missing',
   });
 });
 
-test.each(programs)('%s names the version of Node.js that it needs', async (name, folder) => {
+test.each(programs)('%s names the version of Node.js that its package needs', async (name, folder) => {
+  const { engines } = JSON.parse(await readFile(join(packages, folder, 'package.json'), 'utf8')) as {
+    readonly engines: object;
+  };
+  expect(engines).toEqual({ node: '>=20.19' });
   const run = (version: string): Promise<unknown> => {
     const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`;
     const argv = [`--import=data:text/javascript,${encodeURIComponent(old)}`, join(packages, folder, `bin/${name}.js`)];

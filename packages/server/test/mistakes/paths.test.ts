@@ -12,6 +12,9 @@ const database = useDatabase(`
   comment on function add_note is 'HTTP';
   create function note_words(_id int) returns int language sql stable as $$ select 1 $$;
   comment on function note_words is 'HTTP GET /notes/{id}/words';
+  create function monthly_revenue() returns int language sql stable as $$ select 1 $$;
+  comment on function monthly_revenue is 'HTTP GET
+  internal';
 `);
 
 /** Serves with the settings until the test has ended. Returns a function that sends a request, with its header lines, and returns the text. */
@@ -47,6 +50,8 @@ test('a program on this machine gets the nearest endpoint', async () => {
   expect(await send('DELETE /api/notes?id=1')).toBe(meant('DELETE /api/note'));
   expect(await send('GET /note/7/words')).toBe(meant('GET /notes/7/words'));
   expect(await send('GET /favicon.ico')).toBe(notFound);
+  // An internal endpoint has no path for clients.
+  expect(await send('GET /api/monthly-revenu')).toBe(notFound);
   expect(await send(`GET /api/${'note'.repeat(40)}`)).toBe(notFound);
 });
 

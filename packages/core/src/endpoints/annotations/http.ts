@@ -71,7 +71,7 @@ function checkPath(
   const mayBeMethod = method === null && !path.startsWith('/');
   const near = mayBeMethod ? nearestName(path, methods) : null;
   const [next = ''] = leftover;
-  // A method of NpgsqlRest: as a path it would be a surprise.
+  // NpgsqlRest has the method QUERY in its HTTP line. As a path, the endpoint would be at `/QUERY`.
   if (mayBeMethod && (next.startsWith('/') || path.toUpperCase() === 'QUERY')) {
     const hint = methodHint(path, near);
     return {
