@@ -7,7 +7,7 @@ import { people } from '../events/people.ts';
 import { startProxy } from '../database/support.ts';
 import { createFolder, startWithFiles, useFiles } from './folder.ts';
 
-/** What later versions of NpgsqlRest and its changelogs say of SQL files, and that the page has a test for each of its lines. */
+/** SQL files in later versions and changelogs of NpgsqlRest. The last tests compare the lines of the page with the names of the tests. */
 
 type Behaviour = readonly [name: string, file: string, text: string, request: string, answer: string, options?: object];
 
@@ -34,8 +34,8 @@ const behaviours: readonly Behaviour[] = [
     'GET /api/colon',
     '200 [5]',
   ],
-  ['a *.test.sql file is no endpoint', 'some.test.sql', '-- HTTP GET\nselect 1', 'GET /api/some.test', '404 '],
-  ['a file without a statement is no endpoint', 'empty.sql', '-- HTTP GET', 'GET /api/empty', '404 '],
+  ['*.test.sql files are not endpoints', 'some.test.sql', '-- HTTP GET\nselect 1', 'GET /api/some.test', '404 '],
+  ['files without a statement are not endpoints', 'empty.sql', '-- HTTP GET', 'GET /api/empty', '404 '],
   [
     'a parameter of claims',
     'claims.sql',
@@ -85,7 +85,7 @@ const behaviours: readonly Behaviour[] = [
   [
     'roles',
     'roles.sql',
-    '-- HTTP\n-- @authorize nobody_has_it\nselect 1',
+    '-- HTTP\n-- @authorize unused_role\nselect 1',
     'GET /api/roles',
     '403 ',
     { headers: { 'x-user': 'ada' } },

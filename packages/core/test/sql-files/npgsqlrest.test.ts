@@ -314,7 +314,7 @@ const behaviours: readonly Behaviour[] = [
     'GET /api/cached',
     '200 [1]',
   ],
-  ['a file without an HTTP line is no endpoint', 'migration.sql', 'select 1', 'GET /api/migration', '404 '],
+  ['files without an HTTP line are not endpoints', 'migration.sql', 'select 1', 'GET /api/migration', '404 '],
 ];
 
 const files = useFiles(sql, Object.fromEntries(behaviours.map(([, file, text]) => [file, text])));

@@ -4,7 +4,7 @@ import { startGateway } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
 
-/** What clients and OpenAPI know of SQL files. */
+/** Parameters and results of SQL files in the generated client and in OpenAPI. */
 
 async function documentsOf(
   sql: string,

@@ -155,8 +155,8 @@ test('pgway test runs it, in the transaction of the test', async () => {
 insert into account values ('t@x', 8, 'test');
 -- GET /api/file?email=t@x
 -- expect 200 body {"level": 8, "email": "t@x"}
--- GET /api/file?email=nobody
--- expect 200 body {"level": null, "email": "nobody"}
+-- GET /api/file?email=unknown
+-- expect 200 body {"level": null, "email": "unknown"}
 -- GET /api/file?email=a@x&hushed=9
 -- expect 400
 -- GET /api/level-of?email=t@x
