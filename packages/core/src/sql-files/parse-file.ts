@@ -125,7 +125,7 @@ function findExcess(
 
 function refuseStatements(text: string, statements: readonly FileStatement[]): readonly FileFault[] {
   const refused = statements.flatMap((statement) => {
-    const reason = refuseStatement(statement);
+    const reason = refuseStatement(statement, text);
     return reason === null ? [] : [{ at: statement.start, reason }];
   });
   return refused.slice(0, maxFaults).map(({ at, reason }) => faultAt(text, at, 'sql-file', reason));

@@ -26,6 +26,7 @@ export interface StatementRows {
 }
 
 const textOid = 25;
+const voidOid = 2278;
 /** The statements that can be a query of WITH. */
 const queries: ReadonlySet<string> = new Set(['select', 'values', 'table', 'insert', 'update', 'delete', 'merge']);
 const changes: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'merge']);
@@ -44,6 +45,8 @@ export function statementRows(
   const isSingle = directive.isSingle === true;
   const rest = { isSingle, columns, isQuery, json: jsonType(types) };
   if (columns.length === 0) return { kind: changes.has(word) ? 'count' : 'none', ...rest };
+  // A call of a function that returns nothing: `select f()`.
+  if (columns.length === 1 && described[0]!.type === voidOid) return { kind: 'none', ...rest };
   const isValue = columns.length === 1 && columns[0]!.type.kind !== 'composite';
   return { kind: isValue ? 'values' : 'rows', ...rest };
 }

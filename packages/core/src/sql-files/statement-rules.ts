@@ -11,15 +11,18 @@ export function controlsTransaction({ tokens }: FileStatement): boolean {
   return transactionWords.has(first) || (first === 'prepare' && second === 'transaction');
 }
 
-/** Returns why the statement cannot be part of a file, or null. */
-export function refuseStatement(statement: FileStatement): string | null {
+/**
+ * Returns why the statement cannot be part of a file, or null.
+ * @param text the file
+ */
+export function refuseStatement(statement: FileStatement, text: string): string | null {
   const words = statement.tokens.map(tokenName);
   const [first = ''] = words;
   if (controlsTransaction(statement))
     return `${first} controls the transaction, which the gateway begins and ends: all statements of a request are one transaction; remove it`;
   if (first === 'copy')
     return 'copy reads or writes a stream of its own, which a response cannot contain; use insert or select, or an upload with the handler csv';
-  if (setsRole(words))
+  if (setsRole(words) || callsSetRole(statement, text))
     return 'a file cannot set the role or the session user: calls run with the role of the call; remove the statement';
   if (
     ['prepare', 'execute', 'deallocate', 'listen', 'unlisten', 'discard', 'declare', 'fetch', 'move', 'close'].includes(
@@ -36,6 +39,18 @@ function setsRole(words: readonly string[]): boolean {
   if (first !== 'set') return false;
   const [name, next] = second === 'local' || second === 'session' ? [third, fourth] : [second, third];
   return name === 'role' || name === 'authorization' || (name === 'session' && next === 'authorization');
+}
+
+/** Whether the statement has `set_config('role', …)`. The end of the call resets a role that another way sets. */
+function callsSetRole({ tokens }: FileStatement, text: string): boolean {
+  return tokens.some((token, index) => {
+    if (tokenName(token) !== 'set_config') return false;
+    const literal = tokens.slice(index + 1).find((next) => next.text === "'" || next.text === ',');
+    return (
+      literal?.text === "'" &&
+      /^e?'(?:role|session_authorization)'/i.test(text.slice(literal.start, literal.start + 30))
+    );
+  });
 }
 
 /** Whether `begin` at the start and `commit` at the end of a file surround its statements, as scripts of psql have them. */

@@ -5,6 +5,7 @@ const sql = `
   create table film (film_id int primary key, title text not null, tags text[]);
   insert into film values (1, 'Alien', '{space}'), (2, 'Brazil', null);
   create table visit (id int generated always as identity, film_id int references film);
+  create function note_visit(film int) returns void language sql as 'insert into visit (film_id) values (film)';
 `;
 
 describe('several statements', () => {
@@ -45,6 +46,15 @@ select 2;
     'quiet.sql': `-- HTTP POST
 -- void_result
 select 1;
+`,
+    'call-quietly.sql': `-- HTTP POST\nselect note_visit(:film_id)`,
+    'call-and-read.sql': `-- HTTP POST
+select note_visit(:film_id);
+select count(*) from visit where film_id = :film_id;
+select note_visit(film_id) from film where film_id = :film_id;
+-- result after
+-- single
+select count(*) from visit where film_id = :film_id;
 `,
     'last.sql': `-- HTTP
 -- result last
@@ -96,6 +106,15 @@ select film_id, tags from film order by 1;
     const answer = await send('POST /api/visit', { body: { filmId: 2 } });
     expect([answer.status, JSON.parse(answer.body)]).toEqual([200, { result1: 1, changed: 1, visits: [1] }]);
     expect(await database.query('select count(*)::int from visit')).toEqual([{ count: 2 }]);
+  });
+
+  test('a call of a function that returns void has no result', async () => {
+    const { send, database } = files.current();
+    await database.query('delete from visit where film_id = 1');
+    const alone = await send('POST /api/call-quietly', { body: { filmId: 1 } });
+    expect([alone.status, alone.body]).toEqual([204, '']);
+    const several = await send('POST /api/call-and-read', { body: { filmId: 1 } });
+    expect([several.status, JSON.parse(several.body)]).toEqual([200, { result1: [2], after: 3 }]);
   });
 
   test('result last sends the last result alone', async () => {
