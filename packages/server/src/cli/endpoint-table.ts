@@ -74,12 +74,35 @@ function tableRow(method: string, request: string, { result, description }: Endp
   ];
 }
 
-/** A table or function of a dialect has one row, with its methods. */
-function dialectRows(endpoints: readonly Endpoint[]): readonly (readonly string[])[] {
-  const ofDialects = endpoints.filter(({ dialect }) => dialect !== undefined);
-  return [...groupBy(ofDialects, ({ path }) => path)].map(([path, same]) =>
-    tableRow([...new Set(same.map(({ method }) => method))].join(' '), path, same[0]!),
-  );
+/** Endpoints of one row: those of a table, those of one path of a dialect, or a single one. */
+type RowGroup = readonly [Endpoint, ...Endpoint[]];
+
+/** Returns the endpoints of each row. */
+export function rowGroups(endpoints: readonly Endpoint[]): readonly RowGroup[] {
+  const keyOf = (endpoint: Endpoint): unknown => {
+    const { dialect, table, schema, name, path } = endpoint;
+    if (dialect !== undefined) return `dialect ${path}`;
+    return table === null ? endpoint : `table ${schema}.${name}`;
+  };
+  return [...groupBy(endpoints, keyOf).values()] as readonly RowGroup[];
+}
+
+/** A row of several endpoints has their methods, and the shortest path: the others of a table add words to it. */
+function groupRow(group: RowGroup): readonly string[] {
+  const [first, ...others] = group;
+  if (others.length === 0 && first.dialect === undefined) {
+    const [endpoint] = withClientParameters([first]);
+    return tableRow(first.method, requestText(endpoint!), first);
+  }
+  const methods = [...new Set(group.map(({ method }) => method))].toSorted(byMethod);
+  const [path] = group.map((endpoint) => endpoint.path).toSorted((left, right) => left.length - right.length);
+  return tableRow(methods.join(' '), path!, group.find(({ method }) => method === 'GET') ?? first);
+}
+
+const methodOrder: readonly string[] = ['GET', 'QUERY', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+function byMethod(left: string, right: string): number {
+  return methodOrder.indexOf(left) - methodOrder.indexOf(right);
 }
 
 function changeRows(endpoints: readonly Endpoint[]): readonly (readonly string[])[] {
@@ -91,15 +114,11 @@ function changeRows(endpoints: readonly Endpoint[]): readonly (readonly string[]
 }
 
 /**
- * Returns the endpoints as aligned lines: method, path with parameters, result, first line of the description.
+ * Returns the endpoints as aligned lines: method, path with parameters, result, first line of the description. A table has one line.
  * @param columns infinite when the output is not a terminal
  */
 export function endpointTable(endpoints: readonly Endpoint[], columns: number): readonly string[] {
-  const rows = [
-    ...withClientParameters(endpoints).map((endpoint) => tableRow(endpoint.method, requestText(endpoint), endpoint)),
-    ...dialectRows(endpoints),
-    ...changeRows(endpoints),
-  ];
+  const rows = [...rowGroups(endpoints).map(groupRow), ...changeRows(endpoints)];
   const [first] = rows;
   if (first === undefined) return [];
   const widest = first.map((_, index) => Math.max(...rows.map((row) => displayWidth(row[index]!))));

@@ -2,7 +2,7 @@
 import type { Diagnostic, Endpoint } from '@pgway/core';
 import { summarizeDiagnostics } from '@pgway/core/internal';
 import { escapeControlCharacters } from '@pgway/core/terminal';
-import { endpointTable } from './endpoint-table.ts';
+import { endpointTable, rowGroups } from './endpoint-table.ts';
 
 export interface EndpointReport {
   readonly endpoints: readonly Endpoint[];
@@ -16,19 +16,19 @@ export const noEndpoints: readonly string[] = [
   'To publish all routines, pass --gateway.commentsMode=parseAll',
 ];
 
-/** As many as the log has lines of level `info` for. A table of thousands hides the warnings, and takes a tenth of the start. */
-const maxEndpoints = 100;
+/** More hide the warnings, and thousands take a tenth of the start. */
+const maxRows = 100;
 
 /** Returns the table of endpoints, then errors and warnings of comments. */
 export function endpointLines({ endpoints, diagnostics }: EndpointReport, columns: number): readonly string[] {
   const problems = summarizeDiagnostics(diagnostics.filter((diagnostic) => diagnostic.severity !== 'info'));
   return [
-    ...(endpoints.length > maxEndpoints ? [tooManyEndpoints] : tableLines(endpoints, columns)),
+    ...(rowGroups(endpoints).length > maxRows ? [tooManyRows] : tableLines(endpoints, columns)),
     ...(problems.length === 0 ? [] : ['', ...problems.map(diagnosticLine)]),
   ];
 }
 
-const tooManyEndpoints = `More than ${maxEndpoints} endpoints are not shown here; pgway endpoints lists them.`;
+const tooManyRows = `More than ${maxRows} tables and routines are not shown here; pgway endpoints lists them.`;
 
 function tableLines(endpoints: readonly Endpoint[], columns: number): readonly string[] {
   if (endpoints.length === 0) return noEndpoints;

@@ -111,12 +111,30 @@ describe('the table', () => {
       parameter('userId', { injectedValue: 'userId' }),
     ];
     const rows = (['insert', 'update', 'insertOnConflictDoNothing'] as const).map((operation) =>
-      endpoint({ method: 'PUT', parameterSource: 'body', parameters, table: { ...table, operation } }),
+      endpoint({ name: operation, method: 'PUT', parameterSource: 'body', parameters, table: { ...table, operation } }),
     );
     expect(endpointTable(rows, Number.POSITIVE_INFINITY)).toEqual([
       'PUT  /api/f {id?, title, note?, at?}  nothing',
       'PUT  /api/f {id, title?, note?, at?}  nothing',
       'PUT  /api/f {id, title, note?, at?}   nothing',
+    ]);
+  });
+
+  test('a table has one row, with the columns of its GET', () => {
+    const table = {} as NonNullable<Endpoint['table']>;
+    const result = { kind: 'objects', columns } as const;
+    const endpoints = [
+      endpoint({ name: 'film', table, method: 'DELETE', path: '/api/film', description: 'Films.' }),
+      endpoint({ name: 'film', table, method: 'GET', path: '/api/film', result, description: 'Films.' }),
+      endpoint({ name: 'film', table, method: 'PUT', path: '/api/film', description: 'Films.' }),
+      endpoint({ name: 'film', table, method: 'PUT', path: '/api/film/returning', result, description: 'Films.' }),
+      endpoint({ schema: 'old', name: 'film', table, method: 'DELETE', path: '/api/old/film' }),
+      endpoint({ name: 'film', path: '/api/film-of-the-day' }),
+    ];
+    expect(endpointTable(endpoints, Number.POSITIVE_INFINITY)).toEqual([
+      'GET PUT DELETE  /api/film             [{id, dueOn}]  Films.',
+      'DELETE          /api/old/film         nothing',
+      'GET             /api/film-of-the-day  nothing',
     ]);
   });
 
@@ -133,8 +151,12 @@ describe('the table', () => {
     ]);
   });
 
-  test('at the start, up to 100 endpoints are listed; of more, only the problems', () => {
-    const endpoints = Array.from({ length: 101 }, (_, index) => endpoint({ path: `/api/${1000 + index}` }));
+  test('at the start, up to 100 tables and routines are listed; of more, only the problems', () => {
+    const table = {} as NonNullable<Endpoint['table']>;
+    const endpoints = Array.from({ length: 101 }, (_, index) =>
+      index === 100 ? endpoint({ path: '/api/film', table, name: 'film' }) : endpoint({ path: `/api/${1000 + index}` }),
+    );
+    const ofOneTable = endpoint({ path: '/api/film/returning', method: 'DELETE', table, name: 'film' });
     const diagnostics = (['info', 'warning'] as const).map((severity) => ({
       severity,
       code: 'near-miss',
@@ -143,12 +165,14 @@ describe('the table', () => {
       message: 'is read as prose',
     }));
     const problem = ['', 'warning f(), line 2: is read as prose'];
-    expect(endpointLines({ endpoints: endpoints.slice(1), diagnostics }, Number.POSITIVE_INFINITY)).toEqual([
-      ...endpoints.slice(1).map(({ path }) => `GET  ${path}  nothing`),
+    const listed = [...endpoints.slice(1), ofOneTable];
+    expect(endpointLines({ endpoints: listed, diagnostics }, Number.POSITIVE_INFINITY)).toEqual([
+      ...endpoints.slice(1, 100).map(({ path }) => `GET         ${path}  nothing`),
+      'GET DELETE  /api/film  nothing',
       ...problem,
     ]);
     expect(endpointLines({ endpoints, diagnostics }, Number.POSITIVE_INFINITY)).toEqual([
-      'More than 100 endpoints are not shown here; pgway endpoints lists them.',
+      'More than 100 tables and routines are not shown here; pgway endpoints lists them.',
       ...problem,
     ]);
   });
