@@ -72,6 +72,8 @@ export async function readUnsupportedObjects(
 export interface MissingPrivileges {
   /** The role; null when it does not exist. */
   readonly role: string | null;
+  /** The role of the connection if it is not a member of the role, so that it cannot switch to it; else null. */
+  readonly nonMember: string | null;
   /** Schemas without USAGE. */
   readonly schemas: ReadonlySet<string>;
   /** Routines without EXECUTE, by `routineKey`. */
@@ -93,7 +95,8 @@ export function routineKey(schema: string, name: string, types: readonly number[
   return JSON.stringify([schema, name, types.join(' ')]);
 }
 
-const roleSql = 'select rolname from pg_roles where rolname = coalesce($1::name, current_user)';
+const roleSql = `select rolname, case when not pg_has_role(session_user, oid, 'member') then session_user end
+  from pg_roles where rolname = coalesce($1::name, current_user)`;
 
 const privilegesSql = `select n.nspname, null, null
   from pg_namespace n
@@ -124,14 +127,17 @@ export async function readMissingPrivileges(
   { schemas, tables }: PublishedObjects,
 ): Promise<MissingPrivileges> {
   const [found] = await queryCatalog(database, roleSql, [role]);
-  if (found === undefined)
-    return { role: null, schemas: new Set(), routines: new Set(), tables: new Map(), withoutPolicies: new Set() };
-  const [name] = found;
+  if (found === undefined) {
+    const none = { schemas: new Set<string>(), routines: new Set<string>(), withoutPolicies: new Set<string>() };
+    return { role: null, nonMember: null, tables: new Map(), ...none };
+  }
+  const [name, nonMember] = found;
   const rows = await queryCatalog(database, privilegesSql, [name!, arrayLiteral(schemas)]);
   const columns = [arrayLiteral(tables.map(({ schema }) => schema)), arrayLiteral(tables.map((table) => table.name))];
   const ofTables = tables.length === 0 ? [] : await queryCatalog(database, tablePrivilegesSql, [name!, ...columns]);
   return {
     role: name!,
+    nonMember: nonMember!,
     schemas: new Set(rows.flatMap(([schema, routine]) => (routine === null ? [schema!] : []))),
     routines: new Set(
       rows.flatMap(([schema, routine, types]) => (routine === null ? [] : [JSON.stringify([schema, routine, types])])),

@@ -142,6 +142,10 @@ async function checkPrivileges(
   if (missing.role === null) {
     const message = `authentication.databaseRole.anonymous: the role ${display(anonymous ?? '')} does not exist; create it, or every anonymous call fails`;
     observe({ kind: 'start-warning', code: 'unknown-role', message });
+  } else if (missing.nonMember !== null) {
+    const [role, member] = [display(missing.role), display(missing.nonMember)];
+    const message = `authentication.databaseRole.anonymous: the gateway connects as ${member}, which is not a member of the role ${role}, so every anonymous call gets a 403; grant ${role} to ${member}`;
+    observe({ kind: 'start-warning', code: 'role-not-granted', message });
   }
   const warn = (routine: string, lack: MissingPrivilege | null): readonly Diagnostic[] => {
     if (lack === null) return [];

@@ -4,7 +4,7 @@ import type { GatewayResponse } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { selectDatabase, selectRole } from './call-connection.ts';
 import { statementOf } from './call-steps.ts';
-import { isMissingPrivilege, isPolicyViolation, policyHint, privilegeHint } from './privilege-hint.ts';
+import { isMissingPrivilege, isPolicyViolation, isSetRoleRefused, policyHint, privilegeHint, setRoleHint } from './privilege-hint.ts';
 import type { Constraints } from '../catalog/constraint.ts';
 import { withFieldErrors } from './field-errors.ts';
 import type { RequestInput } from '../ports/request-input.ts';
@@ -81,10 +81,13 @@ async function findPrivilegeHint(
   // Errors of a dialect have the hints of PostgreSQL only, as its clients expect.
   if (call.candidate.dialect !== null) return null;
   if (isPolicyViolation(error.diagnostics)) return policyHint(error.diagnostics);
-  if (!isMissingPrivilege(error.diagnostics)) return null;
+  const callRole = selectRole(pipeline, call) ?? null;
+  const isRefusedRole = callRole !== null && isSetRoleRefused(error.diagnostics);
+  if (!isRefusedRole && !isMissingPrivilege(error.diagnostics)) return null;
   try {
-    const role = selectRole(pipeline, call) ?? (await database.query('select current_user', []))[0]![0]!;
-    return privilegeHint(error.diagnostics, role);
+    if (callRole !== null && !isRefusedRole) return privilegeHint(error.diagnostics, callRole);
+    const [sessionUser, currentUser] = (await database.query('select session_user, current_user', []))[0]!;
+    return isRefusedRole ? setRoleHint(callRole, sessionUser!) : privilegeHint(error.diagnostics, currentUser!);
   } catch {
     // The hint is for the developer: without a connection, the error goes out as it is.
     return null;

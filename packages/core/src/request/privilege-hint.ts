@@ -26,6 +26,17 @@ export function isMissingPrivilege({ code, routine, message }: Diagnostics): boo
   return code === insufficientPrivilege && (routine === 'aclcheck_error' || grantOf(message) !== null);
 }
 
+/** Whether the role of the connection may not switch to that of the call. */
+export function isSetRoleRefused({ code, message }: Diagnostics): boolean {
+  return code === insufficientPrivilege && message.startsWith('permission denied to set role ');
+}
+
+/** Returns what lets a connection switch to the role of the call, for developers. */
+export function setRoleHint(role: string, sessionUser: string): string {
+  const [granted, member] = [role, sessionUser].map((name) => `"${name.replaceAll('"', '""')}"`);
+  return `The gateway connects as ${member}, which is not a member of the role of the call: grant ${granted} to ${member}.`;
+}
+
 /** Whether row level security refuses to write a row. */
 export function isPolicyViolation({ code, routine, message }: Diagnostics): boolean {
   const isOfPolicy = routine === 'ExecWithCheckOptions' || message.includes('violates row-level security policy');
