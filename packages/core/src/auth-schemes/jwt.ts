@@ -48,6 +48,8 @@ function formFault(request: GatewayRequest): string {
 const credentials = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i;
 const mostVersions = 10_000;
 const sessionEnded = 'The session of the token has ended';
+/** A scheme that signs tokens ends their sessions: a token that another program signs with the same key has none. */
+const noSession = 'The token has no session in jti, as those of the login endpoint have';
 
 /**
  * Authenticates callers by signed tokens (JWT; HS256, RS256, ES256) of this server or of an issuer. Each key is for one algorithm,
@@ -161,7 +163,7 @@ class Jwt {
   #checkCaller(caller: Caller): Caller | string | Promise<Caller | string> {
     const { versions, sessions } = this.#options;
     if (caller.session === null) {
-      return sessions === undefined ? this.#checkVersion(caller, versions) : 'The token names no session';
+      return sessions === undefined ? this.#checkVersion(caller, versions) : noSession;
     }
     const alive = this.#sessions.isAlive(caller.session);
     if (typeof alive === 'boolean') return alive ? this.#checkVersion(caller, versions) : sessionEnded;

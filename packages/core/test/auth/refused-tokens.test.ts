@@ -136,6 +136,26 @@ test('an invalid opaque token: 401, with whether its session has ended', async (
   await gateway.close();
 });
 
+test('a token that another program has signed with the secret of the login: 401', async () => {
+  const gateway = await startGateway(
+    `create function who() returns text language sql stable as $$ select 'me' $$;
+    comment on function who is 'HTTP
+    authorize';`,
+    { authentication: { jwt: { signingKey: { secret }, ...own } } },
+  );
+  const answer = await gateway.send('GET /api/who', { headers: bearer(await tokenOf()) });
+  expect([answer.status, JSON.parse(answer.body)]).toEqual([
+    401,
+    {
+      type: 'urn:pgway:problem:unauthenticated',
+      title: 'The credentials are refused',
+      status: 401,
+      detail: 'The token has no session in jti, as those of the login endpoint have.',
+    },
+  ]);
+  await gateway.close();
+});
+
 test('numbers, booleans and objects of a token keep their types in the claims; text stays text', async () => {
   const gateway = await startGateway(
     `create function claims(_user_claims json) returns json language sql stable as
