@@ -70,6 +70,18 @@ test('pgscout.json selects the default connection; DATABASE_URL and PG* variable
   expect(await scout(argv, { environment: variables })).toEqual(domains);
 });
 
+test('variables of .env, as for the server; those of the process win', async () => {
+  const folder = await folderWith({ '.env': `DATABASE_URL=${database.connectionString}` });
+  expect(await scout(['--list', 'rating'], { folder })).toEqual(domains);
+  const environment = { DATABASE_URL: 'nonsense' };
+  expect((await scout(['--list', 'rating'], { folder, environment })).stderr).toMatch(/^pgscout: DATABASE_URL: /);
+  const referring = await folderWith({
+    '.env': `SHOP=${database.connectionString}`,
+    'pgway.json': { connectionString: '${SHOP}' },
+  });
+  expect(await scout(['--list', 'rating'], { folder: referring })).toEqual(domains);
+});
+
 test('no database is named, and there is no terminal to ask', async () => {
   expect(await scout(['--list'])).toEqual({
     code: 2,

@@ -15,8 +15,9 @@ export interface ConnectionSources {
 /** Returns the selected connection, or that to the PostgreSQL that `pgway` runs in the folder; null when there is neither. */
 export async function findConnection(sources: ConnectionSources): Promise<SelectedConnection | null> {
   const { selected, settings, parts, process } = sources;
+  const environment = { ...settings.variables, ...process.environment };
   return (
-    selectConnection(selected, settings, process.environment, parts) ??
+    selectConnection(selected, settings, environment, parts) ??
     (await embeddedConnection(settings.dataDirectory, process.workingDirectory))
   );
 }

@@ -1,9 +1,11 @@
 /** The settings files of the working folder: which there are, and the connections they name. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 import { UsageError } from '../process/errors.ts';
 import { nearest } from '../process/nearest.ts';
+import type { Environment } from '../process/process-context.ts';
 
 export interface NamedConnection {
   /** The connection string, with references to variables. */
@@ -15,6 +17,8 @@ export interface Settings {
   /** The files that were read, in order. */
   readonly files: readonly string[];
   readonly connections: ReadonlyMap<string, NamedConnection>;
+  /** The variables of the file `.env`, which those of the process replace. */
+  readonly variables: Environment;
   /** The name of the connection that is used without `--connection`. */
   readonly defaultConnection: string | null;
   /** `embedded.dataDirectory` of `pgway.json`; null for the default. */
@@ -55,6 +59,7 @@ export async function readSettings(folder: string): Promise<Settings> {
   return {
     files: files.map(({ name }) => name),
     connections,
+    variables: parseEnv((await readText(folder, '.env')) ?? ''),
     defaultConnection: own.Connection ?? null,
     dataDirectory: dataDirectoryOf(read[fileNames.indexOf(gatewayFile)] ?? {}),
     pgDumpFallback: own.PgDumpFallback ?? null,
@@ -68,15 +73,19 @@ function dataDirectoryOf({ embedded }: JsonObject): string | null {
   return typeof folder === 'string' ? folder : null;
 }
 
-async function readJson(folder: string, name: string): Promise<JsonObject | null> {
-  let text: string;
+async function readText(folder: string, name: string): Promise<string | null> {
   try {
-    text = await readFile(join(folder, name), 'utf8');
+    return await readFile(join(folder, name), 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
     throw new UsageError(`${name}: cannot read the file (${code})`);
   }
+}
+
+async function readJson(folder: string, name: string): Promise<JsonObject | null> {
+  const text = await readText(folder, name);
+  if (text === null) return null;
   const errors: ParseError[] = [];
   const content: unknown = parse(text.replace(/^\uFEFF/, ''), errors, { allowTrailingComma: true });
   const [first] = errors;

@@ -261,6 +261,21 @@ test('the database of the environment is not another one than that of the switch
   expect(await readdir(folder)).toEqual([]);
 });
 
+test('db/api.sql says how a change of it gets into the database, and can run again', async () => {
+  const database = await freshDatabase('');
+  onTestFinished(() => database.drop());
+  const folder = await folderWith();
+  await init(folder, `--database=${database.connectionString}`, '--publish=tables', '--sign-in=jwt');
+  const text = await readFile(join(folder, 'db/api.sql'), 'utf8');
+  expect(text.split('\n\n', 1)).toEqual([
+    '-- After a change, run this file in the database of the project: psql -f db/api.sql\n-- A server with --watch serves the change at once.',
+  ]);
+  await database.query(text.replace('Notes.', 'All notes.'));
+  expect(
+    await database.query(`select obj_description('note'::regclass) as comment, count(*)::int as notes from note`),
+  ).toEqual([{ comment: 'All notes.\nHTTP', notes: 1 }]);
+});
+
 test('what the database has already stays as it is', async () => {
   const database = await freshDatabase(
     `create table note (body text); create function login() returns int language sql as 'select 1'`,

@@ -153,12 +153,17 @@ const compilerOptions = `{
 }
 `;
 
+const fileNote = `-- After a change, run this file in the database of the project: psql -f ${databaseFile}
+-- A server with --watch serves the change at once.
+
+`;
+
 /** Returns the files that a project has for these choices, the configuration apart. */
 export function projectFiles(choices: Choices): readonly ProjectFile[] {
   const statements = databaseStatements(choices);
   return [
     ...(choices.publish === 'files' ? [{ name: queryFile, text: query }] : []),
-    ...(statements.length === 0 ? [] : [{ name: databaseFile, text: `${statements.join(';\n\n')};\n` }]),
+    ...(statements.length === 0 ? [] : [{ name: databaseFile, text: `${fileNote}${statements.join(';\n\n')};\n` }]),
     { name: 'public/index.html', text: page },
     { name: 'src/main.ts', text: programs[choices.publish] },
     { name: 'tsconfig.json', text: compilerOptions },
