@@ -84,7 +84,7 @@ export function rowGroups(endpoints: readonly Endpoint[]): readonly RowGroup[] {
     if (dialect !== undefined) return `dialect ${path}`;
     return table === null ? endpoint : `table ${schema}.${name}`;
   };
-  return [...groupBy(endpoints, keyOf).values()] as readonly RowGroup[];
+  return [...groupBy(endpoints, keyOf).values()] as unknown as readonly RowGroup[];
 }
 
 /** A row of several endpoints has their methods, and the shortest path: the others of a table add words to it. */
