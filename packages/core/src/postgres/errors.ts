@@ -5,6 +5,14 @@ export const queryCanceled = '57014';
 /** SQLSTATE of a write in a read-only transaction. */
 export const readOnlySqlTransaction = '25006';
 
+/** A connection names each statement once: another client of the same server connection has prepared this one. */
+function isOfSharedConnection({ code, message }: Diagnostics): boolean {
+  return code === '42P05' && message.includes('"pgway_') && !message.endsWith(sharedConnectionNote);
+}
+
+const sharedConnectionNote =
+  ': a pooler in transaction mode, such as PgBouncer, shares the connection; set pooler to transaction, and preparedStatements to false if the pooler has none';
+
 /** An ErrorResponse of PostgreSQL. */
 export class DatabaseError extends Error {
   readonly diagnostics: Diagnostics;
@@ -15,9 +23,10 @@ export class DatabaseError extends Error {
   readonly label: string | null;
 
   constructor(diagnostics: Diagnostics, step: number, phase: DatabaseError['phase'], label: string | null) {
-    super(diagnostics.message);
+    const message = `${diagnostics.message}${isOfSharedConnection(diagnostics) ? sharedConnectionNote : ''}`;
+    super(message);
     this.name = 'DatabaseError';
-    this.diagnostics = diagnostics;
+    this.diagnostics = { ...diagnostics, message };
     this.step = step;
     this.phase = phase;
     this.label = label;

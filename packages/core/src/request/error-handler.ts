@@ -4,7 +4,14 @@ import type { GatewayResponse } from '../http/response.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { selectDatabase, selectRole } from './call-connection.ts';
 import { statementOf } from './call-steps.ts';
-import { isMissingPrivilege, isPolicyViolation, isSetRoleRefused, policyHint, privilegeHint, setRoleHint } from './privilege-hint.ts';
+import {
+  isMissingPrivilege,
+  isPolicyViolation,
+  isSetRoleRefused,
+  policyHint,
+  privilegeHint,
+  setRoleHint,
+} from './privilege-hint.ts';
 import type { Constraints } from '../catalog/constraint.ts';
 import { withFieldErrors } from './field-errors.ts';
 import type { RequestInput } from '../ports/request-input.ts';
