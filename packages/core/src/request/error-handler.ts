@@ -88,17 +88,26 @@ async function findPrivilegeHint(
   // Errors of a dialect have the hints of PostgreSQL only, as its clients expect.
   if (call.candidate.dialect !== null) return null;
   if (isPolicyViolation(error.diagnostics)) return policyHint(error.diagnostics);
-  const callRole = selectRole(pipeline, call) ?? null;
-  const isRefusedRole = callRole !== null && isSetRoleRefused(error.diagnostics);
-  if (!isRefusedRole && !isMissingPrivilege(error.diagnostics)) return null;
+  const isOfRole = isSetRoleRefused(error.diagnostics) || isMissingPrivilege(error.diagnostics);
+  if (!isOfRole) return null;
   try {
-    if (callRole !== null && !isRefusedRole) return privilegeHint(error.diagnostics, callRole);
-    const [sessionUser, currentUser] = (await database.query('select session_user, current_user', []))[0]!;
-    return isRefusedRole ? setRoleHint(callRole, sessionUser!) : privilegeHint(error.diagnostics, currentUser!);
+    return await findRoleHint(error.diagnostics, selectRole(pipeline, call) ?? null, database);
   } catch {
     // The hint is for the developer: without a connection, the error goes out as it is.
     return null;
   }
+}
+
+/** @param role the role of the call; null: that of the connection */
+async function findRoleHint(
+  diagnostics: DatabaseError['diagnostics'],
+  role: string | null,
+  database: Database,
+): Promise<string> {
+  const isRefused = role !== null && isSetRoleRefused(diagnostics);
+  if (role !== null && !isRefused) return privilegeHint(diagnostics, role);
+  const [sessionUser, currentUser] = (await database.query('select session_user, current_user', []))[0]!;
+  return isRefused ? setRoleHint(role, sessionUser!) : privilegeHint(diagnostics, currentUser!);
 }
 
 /** All endpoints of a path have one dialect. */
