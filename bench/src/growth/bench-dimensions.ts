@@ -7,7 +7,7 @@ import type { Section } from '../report/section.ts';
 import { formatNumber, formatTable } from '../report/table.ts';
 import { type Costs, type Dimension, dimensions, dimensionsSql } from './dimensions.ts';
 import type { GrowthBenchOptions } from './options.ts';
-import { logLogSlope } from './slope.ts';
+import { formatSlope } from './slope.ts';
 
 interface Result {
   readonly dimension: Dimension;
@@ -54,7 +54,7 @@ function formatSize(size: number): string {
 function slopes({ points }: Result): readonly (readonly [cost: string, slope: string])[] {
   return Object.keys(points[0]!.costs).map((cost) => [
     cost,
-    logLogSlope(points.map(({ size, costs }) => [size, costs[cost]!])).toFixed(2),
+    formatSlope(points.map(({ size, costs }) => [size, costs[cost]!])),
   ]);
 }
 

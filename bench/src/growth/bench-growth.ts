@@ -9,7 +9,7 @@ import { formatMebibytes, formatNumber, formatRatio, formatTable } from '../repo
 import { type BenchRequest, getRequest } from '../works/work.ts';
 import type { GrowthResponses } from './gateway.ts';
 import { ask, closeInstance, type Instance, startInstance } from './instance.ts';
-import { logLogSlope } from './slope.ts';
+import { formatSlope } from './slope.ts';
 import type { GrowthBenchOptions } from './options.ts';
 
 /** A gateway with so many endpoints. */
@@ -217,7 +217,7 @@ const measures: readonly (readonly [title: string, value: Measure])[] = [
 ];
 
 function slope(results: readonly Result[], value: Measure): string {
-  return logLogSlope(results.map((result) => [result.endpoints, value(result)])).toFixed(2);
+  return formatSlope(results.map((result) => [result.endpoints, value(result)]));
 }
 
 function drawResults(results: readonly Result[]): BarChart {
