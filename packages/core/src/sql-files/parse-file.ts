@@ -50,6 +50,7 @@ const httpLine = /^@?[^\S\n]*http\b/im;
 const colonOfName = /^((?:@\s*)?param(?:eter)?\s+|(?:@\s*)?(?=:\w+\s*:?=)):(?=[A-Za-z_])/i;
 
 function withoutColon(comment: FileComment): FileComment {
+  if (!comment.text.includes(':')) return comment;
   const text = comment.text.replace(colonOfName, '$1');
   return { ...comment, text, start: comment.start + comment.text.length - text.length };
 }
@@ -59,10 +60,10 @@ export function parseFile(text: string): ParsedFile | null {
   const scanned = scanFile(text);
   const statements = withoutTransaction(scanned.statements);
   const shift = statements.length < scanned.statements.length && scanned.statements[0] !== statements[0] ? 1 : 0;
-  const comments = scanned.comments.map((comment) => ({
-    ...withoutColon(comment),
-    statement: Math.max(0, comment.statement - shift),
-  }));
+  const comments = scanned.comments.map((written): FileComment => {
+    const comment = withoutColon(written);
+    return shift === 0 ? comment : { ...comment, statement: Math.max(0, comment.statement - shift) };
+  });
   const own = parameterNames(statements);
   const renames = listRenames(comments);
   const values = readFileValueQueries(text, comments, (name) => own.includes(name) || renames.has(name));

@@ -1,7 +1,7 @@
 import { parseJsonObject } from '../catalog/json-object.ts';
 import { mapInSlices } from '../catalog/slices.ts';
-import { analyzeSql } from '../catalog/statement-effects.ts';
 import { queryCatalog } from '../catalog/query-catalog.ts';
+import { tokenizeSql } from '../catalog/tokenize-sql.ts';
 import type { DefaultRoute, Routine, RoutineParameter, RoutineResult } from '../catalog/routine.ts';
 import type { TypeFacts } from '../catalog/type-facts.ts';
 import { createTypeLookup, decodeTypeRow, type TypeLookup } from '../catalog/type-lookup.ts';
@@ -55,21 +55,22 @@ export async function prepareFiles(database: Database, files: readonly NamedFile
   if (files.length === 0) return [];
   const described = await Promise.all(files.map((file) => describeFile(database, file)));
   const columns = described.flatMap(({ statements }) => statements.flatMap((statement) => statement.columns));
-  const [types, effects, isNotNull] = await Promise.all([
-    readTypes(database, described),
-    readNamedEffects(database, new Set(files.flatMap(({ parsed }) => listNames(parsed)))),
-    readNotNullColumns(database, columns),
-  ]);
+  const [types, isNotNull] = await Promise.all([readTypes(database, described), readNotNullColumns(database, columns)]);
   const known = await mapInSlices(described, (file): KnownRows => {
     const rows = file.faults.length > 0 ? [] : listRows(file, { types, isNotNull });
-    return { ...file, rows };
+    return { ...file, rows, names: listNames(file.file.parsed) };
   });
-  const tried = await Promise.all(known.map((file) => tryQueries(database, file)));
+  const [tried, effects] = await Promise.all([
+    Promise.all(known.map((file) => tryQueries(database, file))),
+    readNamedEffects(database, new Set(known.flatMap(({ names }) => [...names]))),
+  ]);
   return mapInSlices(tried, (file) => toPreparedFile(file, { types, effects }));
 }
 
 interface KnownRows extends DescribedFile {
   readonly rows: readonly StatementRows[];
+  /** What `listNames` returns. */
+  readonly names: ReadonlySet<string>;
 }
 
 function listRows(
@@ -180,14 +181,13 @@ async function readTypes(database: Database, files: readonly DescribedFile[]): P
 }
 
 /** Returns all names in the statements, the queries and the types of parameters, which statements contain. */
-function listNames({ statements, queries, directives }: ParsedFile): readonly string[] {
-  return [
-    ...statements.flatMap(({ source }) => source.tokens.map(tokenName)),
-    ...queries.flatMap(({ source }) => [...listQueryNames(source)]),
-    ...[...directives.parameters.values()].flatMap(({ type }) =>
-      type === undefined ? [] : [...analyzeSql(type).words],
-    ),
-  ];
+function listNames({ statements, queries, directives }: ParsedFile): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { source } of statements) for (const token of source.tokens) names.add(tokenName(token));
+  for (const { source } of queries) for (const name of listQueryNames(source)) names.add(name);
+  for (const { type } of directives.parameters.values())
+    if (type !== undefined) for (const { text } of tokenizeSql(type)) names.add(text);
+  return names;
 }
 
 /** What the catalog says of the statements of all files. */
@@ -197,7 +197,7 @@ interface CatalogFacts {
 }
 
 function toPreparedFile(
-  { file, statements, queries, rows, faults }: KnownRows,
+  { file, statements, queries, rows, names, faults }: KnownRows,
   { types, effects }: CatalogFacts,
 ): PreparedFile {
   const { path, name, folder, parsed } = file;
@@ -205,8 +205,8 @@ function toPreparedFile(
   const own = inputs.flatMap((input) => ('message' in input ? [input] : []));
   const result = faults.length > 0 ? { result: nothing, faults: [] } : resolveResult(file.name, parsed, rows);
   const all = [...faults, ...own, ...result.faults];
-  const names = listNames(parsed);
-  const reads = faults.length === 0 && onlyReads(parsed) && !names.some(effects.mayWrite);
+  const hasName = (test: (name: string) => boolean): boolean => [...names].some(test);
+  const reads = faults.length === 0 && onlyReads(parsed) && !hasName(effects.mayWrite);
   return {
     file,
     rows,
@@ -228,7 +228,7 @@ function toPreparedFile(
       statement: [...parsed.queries, ...parsed.statements].map(({ prefix, main }) => prefix + main).join(';\n'),
       takesQueries: true,
       isKept: true,
-      ...(reads && !names.some(effects.mayRunUnread) ? { isReadThroughout: true as const } : {}),
+      ...(reads && !hasName(effects.mayRunUnread) ? { isReadThroughout: true as const } : {}),
       ...(all.length === 0 ? {} : { faults: all }),
     },
   };
@@ -239,7 +239,8 @@ const nothing: RoutineResult = { kind: 'void', set: false, columns: [], named: f
 /** Whether the statements and queries have no word that writes; what they name is not considered. */
 function onlyReads({ statements, queries }: ParsedFile): boolean {
   // A name in `U&"…"` is written with escapes.
-  const isPlain = ({ source }: ParsedStatement): boolean => !source.tokens.some(({ text }) => /^".*\\/.test(text));
+  const isPlain = ({ source }: ParsedStatement): boolean =>
+    !source.tokens.some(({ text }) => text.startsWith('"') && text.includes('\\'));
   return (
     statements.every((statement) => isQuery(statement.source) && isPlain(statement)) &&
     queries.every(({ source }) => queryOnlyReads(source))

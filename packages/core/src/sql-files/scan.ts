@@ -60,6 +60,7 @@ const literal = /'(?:[^']|'')*'/y;
 const identifier = /"(?:[^"]|"")*"/y;
 const dollarTag = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
 const space = /\s+/y;
+const capital = /[A-Z]/;
 /** Words behind which a value begins. */
 const wordsBeforeValue: ReadonlySet<string> = new Set(
   'and or not in is like ilike between case when then else'.split(' '),
@@ -90,6 +91,8 @@ class Scanner {
   #current: OpenStatement | null = null;
   #position = 0;
   #line = 1;
+  /** The end of the line. */
+  #lineEnd = 0;
   /** The line of the semicolon that ended the last statement. */
   #endLine = 0;
   /** The characters of the open parentheses and brackets. */
@@ -102,10 +105,10 @@ class Scanner {
   }
 
   scan(): ScannedFile {
+    this.#lineEnd = this.#find('\n', 0);
     while (this.#position < this.#text.length) {
-      const start = this.#position;
       this.#readNext();
-      for (let at = start; at < this.#position; at++) if (this.#text[at] === '\n') this.#line++;
+      for (; this.#lineEnd < this.#position; this.#line++) this.#lineEnd = this.#find('\n', this.#lineEnd + 1);
     }
     this.#endStatement();
     return { statements: this.#statements, comments: this.#comments, faults: this.#faults };
@@ -113,9 +116,10 @@ class Scanner {
 
   #readNext(): void {
     const character = this.#text[this.#position]!;
-    if (this.#match(space) !== null) return;
-    if (this.#text.startsWith('--', this.#position)) return this.#readLineComment();
-    if (this.#text.startsWith('/*', this.#position)) return this.#readBlockComment();
+    // Most characters are neither, which a comparison finds without a pattern.
+    if ((character <= ' ' || character > '~') && this.#match(space) !== null) return;
+    if (character === '-' && this.#text.startsWith('--', this.#position)) return this.#readLineComment();
+    if (character === '/' && this.#text.startsWith('/*', this.#position)) return this.#readBlockComment();
     if (character === ';' && this.#open.length === 0 && this.#atomic === 0) {
       this.#endLine = this.#line;
       this.#position++;
@@ -203,7 +207,8 @@ class Scanner {
     const next = this.#text[start + 1];
     if (next === "'" && this.#match(escapedLiteral) !== null) return this.#addToken("'", start);
     // PostgreSQL folds only these letters where characters have several bytes.
-    const text = this.#match(word)!.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+    const written = this.#match(word)!;
+    const text = capital.test(written) ? written.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : written;
     this.#addToken(text, start);
     const before = this.#current!.tokens.at(-2)?.text;
     if (text === 'atomic' && before === 'begin') this.#atomic++;
@@ -293,9 +298,9 @@ class Scanner {
 
   #match(pattern: RegExp): string | null {
     pattern.lastIndex = this.#position;
-    const found = pattern.exec(this.#text);
-    if (found === null) return null;
+    if (!pattern.test(this.#text)) return null;
+    const start = this.#position;
     this.#position = pattern.lastIndex;
-    return found[0];
+    return this.#text.slice(start, this.#position);
   }
 }

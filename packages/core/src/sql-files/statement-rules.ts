@@ -7,8 +7,8 @@ const transactionWords: ReadonlySet<string> = new Set(
 
 /** Whether the statement begins or ends a transaction or a part of one. */
 export function controlsTransaction({ tokens }: FileStatement): boolean {
-  const [first = '', second = ''] = tokens.map(({ text }) => text);
-  return transactionWords.has(first) || (first === 'prepare' && second === 'transaction');
+  const first = tokens[0]?.text ?? '';
+  return transactionWords.has(first) || (first === 'prepare' && tokens[1]?.text === 'transaction');
 }
 
 /**
@@ -16,7 +16,7 @@ export function controlsTransaction({ tokens }: FileStatement): boolean {
  * @param text the file
  */
 export function refuseStatement(statement: FileStatement, text: string): string | null {
-  const words = statement.tokens.map(tokenName);
+  const words = statement.tokens.slice(0, 4).map(tokenName);
   const [first = ''] = words;
   if (controlsTransaction(statement))
     return `${first} controls the transaction, which the gateway begins and ends: all statements of a request are one transaction; remove it`;
@@ -75,8 +75,8 @@ export function mainStart({ tokens }: FileStatement): number {
 
 /** The word of the main statement: `select`, `insert`. */
 export function mainWord(statement: FileStatement): string {
-  const rest = statement.tokens.slice(mainStart(statement));
-  return rest.find(({ text }) => text !== '(')?.text ?? '';
+  const start = mainStart(statement);
+  return statement.tokens.find(({ text }, index) => index >= start && text !== '(')?.text ?? '';
 }
 
 /** The first words of the statements that EXPLAIN takes. */
