@@ -103,7 +103,7 @@ export class ChangeEngine implements ChangeFeed {
     this.#slowLimiter = new Limiter(limit >> 1, this.#limiter);
     this.#pending = new PendingTransactions(options.maxKeys * 4);
     this.#context = {
-      runner: options.lookups,
+      database: options.lookups,
       statements: new StatementCache(),
       timeout: options.lookupTimeoutMs,
       maxBytes: options.replay.bytes,

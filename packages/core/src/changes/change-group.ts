@@ -206,9 +206,9 @@ function changesAfter(message: ChangeMessage & { readonly kind: 'changes' }, id:
  * is.
  */
 export function groupKey({ query, identity, operations, withOld, withUnchanged, route, gapOn }: ChangeRequest): string {
-  const { relation, keyColumns, sql, values, columns } = query;
+  const { relation, keyColumns, sql, values, columns, readsAsOwner = false } = query;
   const names = columns.map(({ key }) => key);
-  const shape = [relation.schema, relation.name, keyColumns, sql, values, names];
+  const shape = [relation.schema, relation.name, keyColumns, sql, values, names, readsAsOwner];
   const all = [shape, identity.role ?? null, identity.key, operations, withOld, withUnchanged, route, gapOn];
   return createHash('sha256').update(JSON.stringify(all)).digest('base64');
 }

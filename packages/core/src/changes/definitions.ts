@@ -4,8 +4,12 @@ import { arrayLiteral } from '../postgres/literal.ts';
 export interface TableState {
   /** Its files, which a rewrite or truncation changes, those of its partitions and of inheriting tables, and its place in the publication. */
   readonly storage: string;
-  /** The names, owners, row security and policies of these tables, the functions that the policies call, and a hash of the columns. */
+  /** The names and owners of these tables, whether policies apply to the owners, and a hash of the columns. */
   readonly definition: string;
+  /** The row security and the policies of these tables, and the functions that the policies call. */
+  readonly policies: string;
+  /** Whether the policies of one of them apply to its owner. */
+  readonly isForced: boolean;
 }
 
 /** The state of tables and roles that decides which rows a caller sees. The log does not announce its changes. */
@@ -32,13 +36,21 @@ export interface LookupSubject {
   readonly table: string;
   /** Name. */
   readonly role: string;
+  /** Whether the lookup reads with the rights of the table's owner. */
+  readonly readsAsOwner: boolean;
 }
 
 /** Returns whether both definitions are of one server, and have the same role, and the same table but for its storage. */
-export function haveSameDefinition(a: Definitions, b: Definitions, { table, role }: LookupSubject): boolean {
+export function haveSameDefinition(
+  a: Definitions,
+  b: Definitions,
+  { table, role, readsAsOwner }: LookupSubject,
+): boolean {
+  const [before, after] = [a.tables.get(table), b.tables.get(table)];
   return (
     a.timeline === b.timeline &&
-    a.tables.get(table)?.definition === b.tables.get(table)?.definition &&
+    before?.definition === after?.definition &&
+    (before?.policies === after?.policies || (readsAsOwner && before?.isForced !== true)) &&
     a.roles.get(role) === b.roles.get(role)
   );
 }
@@ -85,13 +97,15 @@ export function definitionsSql(serverVersion: number): string {
             pg_catalog.concat(a.attnum, ':', a.atttypid, ':', a.atttypmod, ':', a.attname), ',' order by a.attnum), 0)
           from pg_catalog.pg_attribute as a where a.attrelid operator(pg_catalog.=) c.oid and a.attnum operator(pg_catalog.>) 0),
         pg_catalog.string_agg(pg_catalog.concat(',', m.oid, ':', pg_catalog.quote_ident(m.relname), '.', (
-          select pg_catalog.quote_ident(n.nspname) from pg_catalog.pg_namespace as n where n.oid operator(pg_catalog.=) m.relnamespace), ':', m.relowner, m.relrowsecurity, m.relforcerowsecurity, (
+          select pg_catalog.quote_ident(n.nspname) from pg_catalog.pg_namespace as n where n.oid operator(pg_catalog.=) m.relnamespace), ':', m.relowner, m.relforcerowsecurity), '' order by m.oid)),
+        pg_catalog.string_agg(pg_catalog.concat(',', m.oid, ':', m.relrowsecurity, (
           select pg_catalog.string_agg(pg_catalog.concat(':', y.oid, ':', y.xmin, (
             select pg_catalog.string_agg(pg_catalog.concat('/', f.oid, ':', f.xmin), '' order by f.oid)
             from pg_catalog.pg_depend as d join pg_catalog.pg_proc as f on f.oid operator(pg_catalog.=) d.refobjid
             where d.classid operator(pg_catalog.=) 'pg_catalog.pg_policy'::pg_catalog.regclass and d.objid operator(pg_catalog.=) y.oid
               and d.refclassid operator(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass)), '' order by y.oid)
-          from pg_catalog.pg_policy as y where y.polrelid operator(pg_catalog.=) m.oid)), '' order by m.oid)))
+          from pg_catalog.pg_policy as y where y.polrelid operator(pg_catalog.=) m.oid)), '' order by m.oid),
+        pg_catalog.bool_or(m.relforcerowsecurity))
       -- The limit keeps the planner, which expects hundreds of members, from reading all of pg_class.
       from tree cross join lateral (
         select k.* from pg_catalog.pg_class as k where k.oid operator(pg_catalog.=) tree.oid limit 1) as m))
@@ -110,11 +124,18 @@ export function definitionsSql(serverVersion: number): string {
     where r.rolname operator(pg_catalog.=) any ($3::pg_catalog.name[]))`;
 }
 
+type TableRow = readonly [storage: string, definition: string, policies: string, isForced: boolean];
+
 export function parseDefinitions([timeline, tables, roles]: readonly (string | null)[]): Definitions {
-  const states = JSON.parse(tables ?? '{}') as Record<string, readonly [storage: string, definition: string]>;
+  const states = JSON.parse(tables ?? '{}') as Record<string, TableRow>;
   return {
     timeline: timeline!,
-    tables: new Map(Object.entries(states).map(([id, [storage, definition]]) => [id, { storage, definition }])),
+    tables: new Map(
+      Object.entries(states).map(([id, [storage, definition, policies, isForced]]) => [
+        id,
+        { storage, definition, policies, isForced },
+      ]),
+    ),
     roles: new Map(Object.entries(JSON.parse(roles ?? '{}') as Record<string, string>)),
   };
 }

@@ -60,7 +60,9 @@ export class GroupDefinitions {
   /** Returns null for a table that is not watched. */
   subjectOf(group: ChangeGroup): LookupSubject | null {
     const watched = this.#tables.byKey.get(group.table);
-    return watched === undefined ? null : { table: watched.id, role: this.#roleOf(group) };
+    return watched === undefined
+      ? null
+      : { table: watched.id, role: this.#roleOf(group), readsAsOwner: group.request.query.readsAsOwner === true };
   }
 
   /** Returns whether the latest commits have left the definitions of a group as they were. @throws Problem when they cannot be read */

@@ -233,9 +233,9 @@ export class GroupJoins {
     failed: (error: Error) => void,
     done: () => void | Promise<void>,
   ): Promise<void> {
-    const { runner, timeout } = this.#context;
+    const { database, timeout } = this.#context;
     return this.#options.limiter.enter().then((leave) => {
-      const running = runLookups(runner, cut, [lookup], timeout);
+      const running = runLookups(database, cut, [lookup], timeout);
       void running.done
         .finally(leave)
         .then(done)

@@ -1,5 +1,5 @@
 import type { ChangeGapReason } from '../ports/changes.ts';
-import { CallTimeout, DatabaseError, queryCanceled, type Runner } from '../postgres/port.ts';
+import { CallTimeout, type Database, DatabaseError, queryCanceled } from '../postgres/port.ts';
 import type { StatementCache } from '../postgres/statement-cache.ts';
 import type { ChangeGroup } from './change-group.ts';
 import type { Cut } from './cut.ts';
@@ -10,7 +10,7 @@ import { KeyList, noRows, type SelectedKeys, type VisibleRows } from './selected
 
 /** The services and limits that lookups of all groups share. */
 export interface LookupContext {
-  readonly runner: Runner;
+  readonly database: Database;
   readonly statements: StatementCache;
   /** Milliseconds. */
   readonly timeout: number;
@@ -98,11 +98,11 @@ export interface RunningPair {
   cancel(): void;
 }
 
-export function runPair(pair: LookupPair, previous: Cut, cut: Cut, { runner, timeout }: LookupContext): RunningPair {
+export function runPair(pair: LookupPair, previous: Cut, cut: Cut, { database, timeout }: LookupContext): RunningPair {
   const { before, after } = pair;
   const running = [
-    ...(before === null ? [] : [runLookups(runner, previous, [before.lookup], timeout)]),
-    ...(after === null ? [] : [runLookups(runner, cut, [after.lookup], timeout)]),
+    ...(before === null ? [] : [runLookups(database, previous, [before.lookup], timeout)]),
+    ...(after === null ? [] : [runLookups(database, cut, [after.lookup], timeout)]),
   ];
   let ms: number | null = null;
   return {

@@ -1,8 +1,8 @@
 import type { ChangeIdentity } from '../ports/changes.ts';
 import {
   type Call,
+  type Database,
   DatabaseError,
-  type Runner,
   type RowSink,
   type Statement,
   type Step,
@@ -37,7 +37,12 @@ const importSteps = 2;
  * read-only, and each of them ends with a rollback to its beginning: settings and tables that its functions make do not reach the next one.
  * @param timeout milliseconds
  */
-export function runLookups(runner: Runner, cut: Cut, lookups: readonly Lookup[], timeout: number): RunningLookups {
+export function runLookups(
+  database: Database,
+  cut: Cut,
+  lookups: readonly Lookup[],
+  timeout: number,
+): RunningLookups {
   const [first] = lookups;
   let markImported: () => void = () => undefined;
   const imported = new Promise<void>((resolve) => (markImported = resolve));
@@ -74,10 +79,12 @@ export function runLookups(runner: Runner, cut: Cut, lookups: readonly Lookup[],
       },
       failed: (error) => {
         releaseOnce();
+        // A server without the snapshot is another one than that of the cut, unless the connection that held the snapshot was lost.
+        if (error instanceof DatabaseError && error.step < 0) database.disconnect();
         reject(error);
       },
     };
-    const handle = runner.run(call);
+    const handle = database.run(call);
     cancel = () => handle.cancel();
   });
   return { imported, done, cancel: () => cancel() };

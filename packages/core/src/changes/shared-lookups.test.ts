@@ -17,7 +17,7 @@ const query = {
   altersTransaction: false,
   altersSession: false,
 };
-const context = { runner: { run: () => expect.unreachable() }, statements: new StatementCache() };
+const context = { database: { run: () => expect.unreachable() }, statements: new StatementCache() };
 const limits = { timeout: 5_000, maxBytes: 1_000 };
 const changed = new SelectedKeys([{ key: ['1'], isNew: true, isGone: false } as never]);
 

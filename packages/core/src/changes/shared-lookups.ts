@@ -84,11 +84,11 @@ function createBundle(pairs: readonly LookupPair[]): LookupBundle {
   };
   return {
     pairs,
-    run: async (previous, cut, { runner, timeout }) => {
+    run: async (previous, cut, { database, timeout }) => {
       const ms = Math.min(timeout, bundleTimeoutMs);
       const run = async (side: Side, snapshot: Cut): Promise<number | null> => {
         if (side.pairs.length === 0) return 0;
-        return runLookups(runner, snapshot, side.lookups, ms).done.catch((error: unknown) => {
+        return runLookups(database, snapshot, side.lookups, ms).done.catch((error: unknown) => {
           markFailed(error, side);
           return null;
         });

@@ -5,6 +5,7 @@ import type { LogSource } from './log-source.ts';
 
 export interface TakeCutOptions {
   readonly holders: Database;
+  readonly lookups: Database;
   readonly publication: string;
   readonly serverVersion: () => number;
   readonly maxAgeMs: number;
@@ -17,7 +18,7 @@ export interface TakeCutOptions {
 export async function takeCut(
   source: LogSource,
   { slot, subjects }: { readonly slot: string; readonly subjects: DefinitionSubjects },
-  { holders, publication, serverVersion, maxAgeMs }: TakeCutOptions,
+  { holders, lookups, publication, serverVersion, maxAgeMs }: TakeCutOptions,
 ): Promise<Cut> {
   const version = serverVersion();
   const cut = await Cut.take(holders, { serverVersion: version, subjects, publication, slot, timeout: maxAgeMs });
@@ -26,6 +27,7 @@ export async function takeCut(
     const error = new ConnectionLost('the snapshot is of another server than the log');
     cut.disconnect();
     holders.disconnect();
+    lookups.disconnect();
     source.abandon(error);
     throw error;
   }

@@ -29,6 +29,8 @@ export interface ChangeQuery {
   readonly altersTransaction: boolean;
   /** Whether they alter the session. */
   readonly altersSession: boolean;
+  /** Whether the rows are read with the rights of the table's owner, so that policies count only if they are forced. Default false. */
+  readonly readsAsOwner?: boolean;
 }
 
 /** The caller under which rows are read. */

@@ -23,3 +23,26 @@ test('a role that is granted to a superuser causes no gap: a superuser may read 
   await database.query(`revoke ${member} from ${superuser}; delete from film`);
   await expect.poll(() => asLines(messages)).toEqual(['begin', 'insert {"id":1}', 'delete was {"id":1}']);
 });
+
+test('a changed policy is a gap, but not for lookups with the rights of the owner unless policies are forced on it', async () => {
+  await database.query(`
+    create table message (id integer primary key);
+    alter table message enable row level security;
+    alter publication pgway_changes add table message;
+  `);
+  const { engine } = await startEngine(database);
+  const query = queryOf('message', [column('id', 'number')]);
+  const caller = await subscribe(engine, requestOf(query));
+  const owner = await subscribe(engine, requestOf({ ...query, readsAsOwner: true }));
+
+  await database.query('insert into message values (1); create policy first on message using (true)');
+  await expect.poll(() => asLines(caller.messages)).toContain('gap schema-changed');
+  await database.query('insert into message values (2)');
+  await expect.poll(() => asLines(owner.messages)).toEqual(['begin', 'insert {"id":1}', 'insert {"id":2}']);
+
+  await database.query('alter table message force row level security');
+  await expect.poll(() => asLines(owner.messages)).toContain('gap schema-changed');
+  const before = asLines(owner.messages).length;
+  await database.query('create policy second on message using (true)');
+  await expect.poll(() => asLines(owner.messages).slice(before)).toContain('gap schema-changed');
+});

@@ -13,6 +13,7 @@ const database = useDatabase(`
 
 interface Memo {
   readonly name: string;
+  readonly rights?: 'security definer';
   /** The body of a function in PL/pgSQL that returns the user, and remembers it. */
   readonly body: string;
 }
@@ -32,6 +33,25 @@ test.each<Memo>([
     body: `begin
       if coalesce(current_setting('app.memo', true), '') = '' then
         perform set_config('app.memo', current_setting('app.user'), false);
+      end if;
+      return current_setting('app.memo');
+    end`,
+  },
+  {
+    name: 'a setting of the transaction by SET LOCAL',
+    body: `begin
+      if coalesce(current_setting('app.memo', true), '') = '' then
+        execute format('set local app.memo = %L', current_setting('app.user'));
+      end if;
+      return current_setting('app.memo');
+    end`,
+  },
+  {
+    name: 'a setting of the transaction with the rights of its owner',
+    rights: 'security definer',
+    body: `begin
+      if coalesce(current_setting('app.memo', true), '') = '' then
+        perform set_config('app.memo', current_setting('app.user'), true);
       end if;
       return current_setting('app.memo');
     end`,
@@ -63,12 +83,12 @@ test.each<Memo>([
       return (select f.owner from found as f where f.transaction = pg_current_xact_id());
     end`,
   },
-])('a policy that remembers its caller in $name shows no row to the next one', async ({ name, body }) => {
-  const table = name.replaceAll(' ', '_');
+])('a policy that remembers its caller in $name shows no row to the next one', async ({ name, body, rights = '' }) => {
+  const table = name.replaceAll(' ', '_').toLowerCase();
   await database.query(`
     create table ${table} (id integer primary key, owner text);
     alter publication pgway_changes add table ${table};
-    create function user_of_${table}() returns text language plpgsql as $$ ${body} $$`);
+    create function user_of_${table}() returns text language plpgsql ${rights} as $$ ${body} $$`);
   const { engine } = await startEngine(database);
   // As when the function has changed since the endpoints were loaded: the query is said to alter nothing.
   const query = queryOf(table, [column('id', 'number'), column('owner', 'string')], {
@@ -120,23 +140,64 @@ test('every relation may have the effects of a function behind an operator', asy
   expect(await effects()).toMatchObject({ alters: false, altersTransaction: true });
 });
 
-test('the lookups of a table whose policy writes share no transaction', async () => {
-  const altering: Record<string, boolean> = {};
+/* A table has only functions that leave the transaction as it is, or one that alters it, on each way by which PostgreSQL reaches functions. */
+const harmless = `select coalesce(current_setting('app.user', true), '') <> 'nobody'`;
+const bodyOf = (text: string, more = ''): string =>
+  `returns boolean language plpgsql ${more} as $$ begin ${text}; return true; end $$`;
+const bodies: Readonly<Record<string, string>> = {
+  reads: `returns boolean language sql stable as $$ ${harmless} $$`,
+  reads_as_definer: `returns boolean language sql stable security definer set search_path = pg_catalog as $$ ${harmless} $$`,
+  sets_claims: bodyOf(`perform set_config('request.jwt.claims', '{"sub":"other"}', true)`),
+  sets_role: bodyOf(`perform set_config('role', 'none', true)`),
+  sets_role_locally: bodyOf('set local role none'),
+  sets_locally: bodyOf(`set local app.name = 'other'`),
+  sets_session: bodyOf(`perform set_config('app.user', 'other', false)`),
+  sets_as_definer: bodyOf(`perform set_config('app.user', 'other', true)`, 'security definer set search_path = pg_catalog'),
+  sets_by_text: bodyOf(`execute 'set local app.name = ' || quote_literal('other')`),
+  sets_on_error: bodyOf(`begin perform 1 / 0; exception when others then set local app.name = 'other'; end`),
+  keeps_in_table: bodyOf(`create temp table if not exists kept (name text) on commit drop`),
+  writes: bodyOf(`insert into seen values ('x')`),
+};
+const policies = Object.entries(bodies).map(
+  ([name, definition]) => `
+    create function ${name}() ${definition};
+    create table by_${name} (id integer primary key);
+    alter table by_${name} enable row level security;
+    create policy p on by_${name} using (${name}());
+    -- Only a function calls it.
+    create function calls_${name}() returns boolean language sql as 'select ${name}()';
+    create table through_${name} (id integer primary key);
+    alter table through_${name} enable row level security;
+    create policy p on through_${name} using ((select calls_${name}()));`,
+);
+const others = ['reads', 'sets_claims'].map(
+  (name) => `
+    create table base_${name} (id integer primary key);
+    create view view_${name} with (security_invoker = true) as select id from base_${name} where ${name}();
+    create table default_${name} (id integer primary key, is_new boolean default ${name}());
+    create table computed_${name} (id integer primary key);
+    create function extra_${name}(computed_${name}) returns boolean language sql stable as 'select ${name}()';`,
+);
+
+test('lookups share transactions unless a function that PostgreSQL can reach from the rows alters its transaction', async () => {
+  const requests = new Map<string, boolean>();
+  const tables = [
+    ...Object.keys(bodies).flatMap((name) => [`by_${name}`, `through_${name}`]),
+    ...['reads', 'sets_claims'].flatMap((name) => [`view_${name}`, `default_${name}`, `computed_${name}`]),
+  ];
+  let requested = '';
+  const altering: string[] = [];
   const gateway = await startGateway(
-    `create table plain (id integer primary key);
-    create table guarded (id integer primary key);
-    comment on table plain is E'HTTP\\nchanges';
-    comment on table guarded is E'HTTP\\nchanges';
-    create table seen (name text);
-    create function note() returns boolean language plpgsql as $$ begin insert into seen values ('x'); return true; end $$;
-    alter table guarded enable row level security;
-    create policy noted on guarded using (note())`,
+    `create table seen (name text);
+    ${policies.join('')}${others.join('')}
+    ${tables.map((table) => `comment on ${table.startsWith('view') ? 'view' : 'table'} ${table} is E'HTTP\\nchanges';`).join('\n')}`,
     {
       routineSources: [crudSource({ listing: true })],
       changes: {
         feed: {
-          subscribe: ({ query: { relation, altersTransaction } }) => {
-            altering[relation.name] = altersTransaction;
+          subscribe: ({ query }) => {
+            requested = query.relation.name;
+            if (query.altersTransaction) altering.push(requested);
             return Promise.reject(new Error('the feed is a test'));
           },
           watchTables: () => () => undefined,
@@ -147,6 +208,13 @@ test('the lookups of a table whose policy writes share no transaction', async ()
     },
   );
   onTestFinished(() => gateway.close());
-  for (const name of ['plain', 'guarded']) await gateway.send(`GET /api/${name}/changes`);
-  expect(altering).toEqual({ plain: false, guarded: true });
+  for (const table of tables) {
+    await gateway.send(`GET /api/${table.replaceAll('_', '-')}/changes`);
+    expect(requested).toBe(table.replace('view', 'base'));
+  }
+  const reachesSetter = (table: string): boolean => !/_reads/.test(table) && !table.startsWith('computed');
+  expect(altering).toEqual(tables.filter(reachesSetter).map((table) => table.replace('view', 'base')));
+  // Functions of the row are no columns of an endpoint.
+  const { status } = await gateway.send('GET /api/computed-sets-claims/changes?select=id,extra_sets_claims');
+  expect([status, requested]).toEqual([400, tables.at(-1)]);
 });

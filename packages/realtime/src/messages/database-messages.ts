@@ -26,6 +26,11 @@ const canPrune = `select pg_catalog.has_schema_privilege(n.oid, 'usage') and pg_
 from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
 where n.nspname = 'realtime' and p.proname = 'prune_messages' and pg_catalog.oidvectortypes(p.proargtypes) = 'integer'`;
 
+/** Whether the function that reads messages has the rights of the owner of the table, to whom policies apply only if they are forced. */
+const readsAsOwner = `select pg_catalog.pg_has_role(p.proowner, c.relowner, 'usage')
+from pg_catalog.pg_proc p, pg_catalog.pg_class c
+where p.oid = 'realtime.read_messages(uuid[])'::pg_catalog.regprocedure and c.oid = 'realtime.messages'::pg_catalog.regclass`;
+
 const columnNames = ['id', 'topic', 'event', 'private', 'payload'] as const;
 
 /** Delivers the messages of `realtime.send`, which the log of the database announces to each server. */
@@ -122,6 +127,7 @@ export class DatabaseMessages {
     const columns = columnNames.flatMap((name) => table?.columns.get(name) ?? []).map(toResultColumn);
     if (id === undefined || columns.length < columnNames.length) return null;
     const keys = [toResultColumn(id)];
+    const [row] = await this.#access.database.query(readsAsOwner);
     const list = [keys, columns].map((result) =>
       buildSelectList({ result: { kind: 'objects', columns: result }, raw: null }, rowAlias),
     );
@@ -136,6 +142,7 @@ join realtime.read_messages($1::uuid[]) as ${rowAlias} on ${rowAlias}."id" opera
       columns,
       altersTransaction: false,
       altersSession: false,
+      readsAsOwner: row![0] === 't',
     };
   }
 
