@@ -10,7 +10,7 @@ import { ReplayLog } from '../../src/changes/replay-log.ts';
 import { WatchedTables } from '../../src/changes/watched-table.ts';
 import type { Database } from '../../src/postgres/port.ts';
 import { type Relay, startRelay } from '../replicas/support.ts';
-import { openDatabase, publication, queryOf, requestOf } from './engine-support.ts';
+import { asLines, column, openDatabase, publication, queryOf, requestOf, startEngine, subscribe } from './engine-support.ts';
 import { followChanges, openStream, type ServerSentEvent } from './stream-support.ts';
 
 const schema = `
@@ -203,6 +203,54 @@ test('a primary that goes on after its standby was promoted: snapshots are not o
   await standby.query('insert into item values (101, 1)');
   await expect.poll(() => kinds(stream.events()).at(-1)).toBe('insert');
   expect(stream.events().at(-1)!.data).toContain('"id":101');
+});
+
+test.each([
+  {
+    name: 'the log, too, is that of the former primary: it shows that there are two servers',
+    gaps: ['gap connection-lost'],
+    change: async (toHolders: Relay, standby: PrimaryServer): Promise<void> => {
+      toHolders.divert(standby.connectionString);
+      await primary.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+        where backend_type = 'client backend' and application_name <> 'lookups' and pid <> pg_backend_pid()`,
+      );
+    },
+  },
+  {
+    name: 'the log is that of the new primary: the former one does not know the snapshots',
+    gaps: ['gap connection-lost', 'gap lookup-failed'],
+    change: (toHolders: Relay, standby: PrimaryServer): Promise<void> => {
+      toHolders.lead(standby.connectionString);
+      return Promise.resolve();
+    },
+  },
+])('lookups leave a primary that goes on after its standby was promoted; $name', async ({ change, gaps }) => {
+  const standby = await primary.startReplica();
+  const toLookups = await startRelay(primary.connectionString);
+  const lookups = openDatabase(`${toLookups.through(primary.connectionString)}?application_name=lookups`, 1);
+  onTestFinished(() => lookups.close());
+  const { engine } = await startEngine({ connectionString: relay.through(primary.connectionString) }, { lookups });
+  const { messages } = await subscribe(engine, requestOf(queryOf('item', [column('id', 'number')])));
+  await primary.query('insert into item values (100, 1)');
+  await expect.poll(() => asLines(messages)).toEqual(['begin', 'insert {"id":100}']);
+  await expect.poll(() => standby.query('select from item where id = 100')).toHaveLength(1);
+
+  await standby.query('select pg_promote()');
+  toLookups.divert(standby.connectionString);
+  await change(relay, standby);
+  await primary.query('insert into item values (101, 1)');
+  await expect.poll(() => asLines(messages)).toContain('gap connection-lost');
+  await expect
+    .poll(async () => {
+      await standby.query('delete from item where id = 102');
+      await standby.query('insert into item values (102, 1)');
+      return asLines(messages).at(-1);
+    })
+    .toBe('insert {"id":102}');
+  const lines = asLines(messages);
+  expect(lines).not.toContain('insert {"id":101}');
+  expect([...new Set(lines.filter((line) => line.startsWith('gap')))]).toEqual(gaps);
 });
 
 test('definitions that another server has do not confirm the rows of a snapshot', async () => {
