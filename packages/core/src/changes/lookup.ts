@@ -37,12 +37,7 @@ const importSteps = 2;
  * read-only, and each of them ends with a rollback to its beginning: settings and tables that its functions make do not reach the next one.
  * @param timeout milliseconds
  */
-export function runLookups(
-  database: Database,
-  cut: Cut,
-  lookups: readonly Lookup[],
-  timeout: number,
-): RunningLookups {
+export function runLookups(database: Database, cut: Cut, lookups: readonly Lookup[], timeout: number): RunningLookups {
   const [first] = lookups;
   let markImported: () => void = () => undefined;
   const imported = new Promise<void>((resolve) => (markImported = resolve));

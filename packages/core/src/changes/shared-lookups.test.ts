@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Database } from '../postgres/port.ts';
 import { StatementCache } from '../postgres/statement-cache.ts';
 import { ChangeGroup } from './change-group.ts';
 import { createLookupPair, type LookupPair } from './group-lookup.ts';
@@ -17,7 +18,8 @@ const query = {
   altersTransaction: false,
   altersSession: false,
 };
-const context = { database: { run: () => expect.unreachable() }, statements: new StatementCache() };
+const database = { run: () => expect.unreachable() } as Partial<Database> as Database;
+const context = { database, statements: new StatementCache() };
 const limits = { timeout: 5_000, maxBytes: 1_000 };
 const changed = new SelectedKeys([{ key: ['1'], isNew: true, isGone: false } as never]);
 

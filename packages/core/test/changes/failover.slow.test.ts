@@ -10,7 +10,16 @@ import { ReplayLog } from '../../src/changes/replay-log.ts';
 import { WatchedTables } from '../../src/changes/watched-table.ts';
 import type { Database } from '../../src/postgres/port.ts';
 import { type Relay, startRelay } from '../replicas/support.ts';
-import { asLines, column, openDatabase, publication, queryOf, requestOf, startEngine, subscribe } from './engine-support.ts';
+import {
+  asLines,
+  column,
+  openDatabase,
+  publication,
+  queryOf,
+  requestOf,
+  startEngine,
+  subscribe,
+} from './engine-support.ts';
 import { followChanges, openStream, type ServerSentEvent } from './stream-support.ts';
 
 const schema = `
@@ -209,7 +218,7 @@ test.each([
   {
     name: 'the log, too, is that of the former primary: it shows that there are two servers',
     gaps: ['gap connection-lost'],
-    change: async (toHolders: Relay, standby: PrimaryServer): Promise<void> => {
+    change: async (toHolders: Relay, standby: Pick<PrimaryServer, 'connectionString'>): Promise<void> => {
       toHolders.divert(standby.connectionString);
       await primary.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
@@ -220,7 +229,7 @@ test.each([
   {
     name: 'the log is that of the new primary: the former one does not know the snapshots',
     gaps: ['gap connection-lost', 'gap lookup-failed'],
-    change: (toHolders: Relay, standby: PrimaryServer): Promise<void> => {
+    change: (toHolders: Relay, standby: Pick<PrimaryServer, 'connectionString'>): Promise<void> => {
       toHolders.lead(standby.connectionString);
       return Promise.resolve();
     },

@@ -152,7 +152,10 @@ const bodies: Readonly<Record<string, string>> = {
   sets_role_locally: bodyOf('set local role none'),
   sets_locally: bodyOf(`set local app.name = 'other'`),
   sets_session: bodyOf(`perform set_config('app.user', 'other', false)`),
-  sets_as_definer: bodyOf(`perform set_config('app.user', 'other', true)`, 'security definer set search_path = pg_catalog'),
+  sets_as_definer: bodyOf(
+    `perform set_config('app.user', 'other', true)`,
+    'security definer set search_path = pg_catalog',
+  ),
   sets_by_text: bodyOf(`execute 'set local app.name = ' || quote_literal('other')`),
   sets_on_error: bodyOf(`begin perform 1 / 0; exception when others then set local app.name = 'other'; end`),
   keeps_in_table: bodyOf(`create temp table if not exists kept (name text) on commit drop`),
@@ -180,7 +183,6 @@ const others = ['reads', 'sets_claims'].map(
 );
 
 test('lookups share transactions unless a function that PostgreSQL can reach from the rows alters its transaction', async () => {
-  const requests = new Map<string, boolean>();
   const tables = [
     ...Object.keys(bodies).flatMap((name) => [`by_${name}`, `through_${name}`]),
     ...['reads', 'sets_claims'].flatMap((name) => [`view_${name}`, `default_${name}`, `computed_${name}`]),
