@@ -3,6 +3,7 @@ import { arrayLiteral, LocatedError, SqlText } from '@pgway/core/internal';
 import { parseRequestQuery } from './request-query.ts';
 import { isDatabaseError } from './database-error.ts';
 import { finishWrite } from './finish-write.ts';
+import { failedPointer } from './nested-error.ts';
 import { type NestedLevel, readNestedRows } from './nested-rows.ts';
 import { invalidBody, locatedProblem } from './postgrest-problem.ts';
 import type { TargetRequest } from './target.ts';
@@ -55,7 +56,7 @@ export function buildNestedInsert(request: TargetRequest): Query {
     earlier: {
       statements,
       guards: guards.flat(),
-      locate: (error, index) => locate(error, written[index]!.level.pointer),
+      locate: (error, index) => locate(error, written[index]!.level),
     },
     respond: (result) => insertedRows(request, conflict, result),
   });
@@ -100,10 +101,10 @@ function levelStatement(
   { level, index, conflict, kept }: PlannedLevel,
   { levels, guards }: { readonly levels: readonly NestedLevel[]; readonly guards: ResultGuard[] },
 ): SqlText {
-  const { target, json, count } = level;
+  const { target, rows, count } = level;
   const columns = insertColumns({ target, preferences }, { rows: level, listed: null });
   const insert = nestedInsertStatement(target, {
-    body: jsonParameter(json),
+    body: jsonParameter(`[${rows.join(',')}]`),
     columns,
     conflict,
     outer: outerRows(level, levels),
@@ -133,7 +134,8 @@ function outerRows({ outer, outerPositions, target }: NestedLevel, levels: reado
   };
 }
 
-function locate(error: unknown, pointer: string): unknown {
-  if (error instanceof Problem) return locatedProblem(error, pointer);
-  return isDatabaseError(error) ? new LocatedError(error, { pointer }) : error;
+function locate(error: unknown, level: NestedLevel): unknown {
+  if (error instanceof Problem) return locatedProblem(error, level.pointer);
+  if (!isDatabaseError(error)) return error;
+  return new LocatedError(error, { pointer: failedPointer(level, error.diagnostics) });
 }

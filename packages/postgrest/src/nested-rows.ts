@@ -25,8 +25,9 @@ export interface NestedLevel {
   readonly path: string;
   /** The columns of the outer rows that related rows reference, of all levels below. */
   readonly referenced: ReadonlySet<string>;
-  /** The objects without their related rows, as a JSON array. */
-  readonly json: string;
+  /** The objects without their related rows, as JSON. */
+  readonly rows: readonly string[];
+  readonly pointers: readonly (readonly string[])[];
   readonly count: number;
   readonly keys: ReadonlySet<string>;
   /** The keys that some rows lack. */
@@ -59,6 +60,7 @@ interface OpenLevel {
   readonly inner: Map<string, number>;
   readonly referenced: Set<string>;
   readonly rows: string[];
+  readonly pointers: (readonly string[])[];
   readonly counts: Map<string, number>;
   readonly outerPositions: number[];
   pointer: readonly string[];
@@ -77,7 +79,7 @@ export function readNestedRows(target: Target, body: string, { keysMayDiffer }: 
   const document = parseJson(body.replace(/^\ufeff/, ''));
   const levels: OpenLevel[] = [openLevel(target, null, '')];
   readRows(levels, { level: 0, outerPosition: 0, pointer: [] }, document);
-  return levels.map(({ target: own, outer, path, referenced, outerPositions, counts, rows, pointer }) => {
+  return levels.map(({ target: own, outer, path, referenced, outerPositions, counts, rows, pointers, pointer }) => {
     const missing = [...counts].flatMap(([key, count]) => (count < rows.length ? [key] : []));
     if (missing.length > 0 && !keysMayDiffer) throw differentKeys(missing[0]!, pointer);
     return {
@@ -86,7 +88,8 @@ export function readNestedRows(target: Target, body: string, { keysMayDiffer }: 
       path,
       referenced,
       outerPositions,
-      json: `[${rows.join(',')}]`,
+      rows,
+      pointers,
       count: rows.length,
       keys: new Set(counts.keys()),
       missing: new Set(missing),
@@ -103,6 +106,7 @@ function openLevel(target: Target, outer: OpenLevel['outer'], path: string): Ope
     inner: new Map(),
     referenced: new Set(),
     rows: [],
+    pointers: [],
     counts: new Map(),
     outerPositions: [],
     pointer: [],
@@ -137,6 +141,7 @@ function readRow(levels: OpenLevel[], { level: index, outerPosition, pointer }: 
   const position = level.rows.length + 1;
   level.pointer = position === 1 ? pointer : commonStart(level.pointer, pointer);
   level.outerPositions.push(outerPosition);
+  level.pointers.push(pointer);
   // In its place before those of its related rows.
   level.rows.push('');
   for (const [key, value] of readMembers(row)) {
@@ -209,7 +214,7 @@ function differentKeys(key: string, pointer: readonly string[]): Problem {
   return locatedProblem(problem, toPointer(...pointer));
 }
 
-function commonStart(left: readonly string[], right: readonly string[]): readonly string[] {
+export function commonStart(left: readonly string[], right: readonly string[]): readonly string[] {
   const length = left.findIndex((part, index) => part !== right[index]);
   return length === -1 ? left : left.slice(0, length);
 }

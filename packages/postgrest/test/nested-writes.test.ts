@@ -251,6 +251,50 @@ describe('errors have the JSON Pointer of the value', () => {
     ['a violated check, in one of two rows', { name: 'B', 'book!author_id': [{ title: 'a' }, { title: '' }] }],
     ['a violated check, in the only row', { name: 'B', 'book!author_id': [{ title: '' }] }],
     ['a value of another type', [{ name: 'B', 'book!author_id': [{ title: 'a', review: [{ stars: 'x' }] }] }]],
+    [
+      'a missing value, in one of two rows',
+      {
+        name: 'B',
+        'book!author_id': [
+          { title: 'a', review: [{ stars: 1 }] },
+          { title: null, review: [{ stars: 1 }] },
+        ],
+      },
+    ],
+    [
+      'a duplicate within a row, in one of two rows',
+      {
+        name: 'B',
+        'book!author_id': [
+          { title: 'a', review: [{ stars: 1 }, { stars: 2 }] },
+          { title: 'b', review: [{ stars: 3 }, { stars: 3 }] },
+        ],
+      },
+    ],
+    [
+      'a reference to no row, in one of two rows',
+      {
+        name: 'B',
+        'book!author_id': [
+          { title: 'a', editor_id: null },
+          { title: 'b', editor_id: 99 },
+        ],
+      },
+    ],
+    [
+      'a duplicate of one of two outer rows',
+      [
+        { name: 'B', 'book!author_id': [{ title: 'a' }] },
+        { name: 'Ann', 'book!author_id': [{ title: 'b' }] },
+      ],
+    ],
+    [
+      'two rows that may be the duplicate',
+      [
+        { name: 'B', 'book!author_id': { title: 'a' } },
+        { name: 'B', 'book!author_id': [] },
+      ],
+    ],
     ['a duplicate in the outer row', { name: 'Ann', 'book!author_id': [{ title: 'a' }] }],
   ])('%s', async (_, body) => {
     expect(await ask('POST /rest/author', { body })).toMatchSnapshot();
