@@ -4,8 +4,11 @@ import type { MediaHandler } from './read/media-handlers.ts';
 
 /** The form of a response body. */
 export interface ResponseMedia {
-  /** `object`: the only row, any other number of rows is an error. `raw`: a value in the media type of its domain. */
-  readonly shape: 'array' | 'object' | 'csv' | 'raw';
+  /**
+   * `object`: the only row, any other number of rows is an error. `row`: that of a function, or null when filters leave it out. `raw`: a value in
+   * the media type of its domain.
+   */
+  readonly shape: 'array' | 'object' | 'row' | 'csv' | 'raw';
   /** Whether members that are null are left out. */
   readonly stripsNulls: boolean;
   readonly contentType: string;

@@ -1,4 +1,4 @@
-import type { GatewayRequest, HeaderList } from '@pgway/core';
+import type { GatewayRequest, HeaderList, Problem } from '@pgway/core';
 import { postgrestProblem } from './postgrest-problem.ts';
 import type { TimeZones } from './time-zones.ts';
 
@@ -49,7 +49,7 @@ export interface PreferenceOptions {
 
 /**
  * Reads the header `Prefer`. Of a preference that is given twice, the first one counts.
- * @throws Problem PGRST122 for unknown preferences and time zones with `handling=strict`
+ * @throws Problem 22023 for an unknown time zone, PGRST122 for other unknown preferences with `handling=strict`
  */
 export function readPreferences(request: GatewayRequest, options: PreferenceOptions): Preferences {
   const header = request.header('prefer');
@@ -74,7 +74,7 @@ function parseHeader(header: string, options: PreferenceOptions): ParsedHeader {
   const unknown: string[] = [];
   let hasTimeZone = false;
   for (const preference of header.split(',').map((part) => part.trim())) {
-    // Of several time zones, only the first one counts, even if it is unknown.
+    // Of several time zones, only the first one counts.
     const isZone = preference.startsWith(zonePrefix);
     if (preference === '' || (isZone && hasTimeZone)) continue;
     hasTimeZone ||= isZone;
@@ -91,7 +91,8 @@ function parsePreference(
 ): readonly [name: keyof Preferences, value: string | number] | null {
   if (preference.startsWith(zonePrefix)) {
     const zone = preference.slice(zonePrefix.length);
-    return isTimeZone(zone, timeZones) ? ['timezone', zone] : null;
+    if (!isTimeZone(zone, timeZones)) throw unknownZone(zone);
+    return ['timezone', zone];
   }
   const [, key = '', value = ''] = /^([a-z-]+)=(.*)$/.exec(preference) ?? [];
   if (key === 'max-affected') return /^\d{1,15}$/.test(value) ? ['maxAffected', Number(value)] : null;
@@ -111,6 +112,18 @@ const zonePrefix = 'timezone=';
 function isTimeZone(value: string, timeZones: TimeZones): boolean {
   return offset.test(value) || timeZones.has(value.toLowerCase());
 }
+
+/** The error that PostgreSQL has for the setting `TimeZone`. */
+function unknownZone(zone: string): Problem {
+  const shown = zone.slice(0, 200);
+  return hasSeconds.test(zone)
+    ? postgrestProblem(400, '22023', `time zone "${shown}" appears to use leap seconds`, {
+        details: 'PostgreSQL does not support leap seconds.',
+      })
+    : postgrestProblem(400, '22023', `invalid value for parameter "TimeZone": "${shown}"`);
+}
+
+const hasSeconds = /^[+-]?\d{1,2}:[0-5]?\d:(?!00$)[0-5]\d$/;
 
 /** Returns the header `Preference-Applied` of those preferences that had an effect; empty for none. */
 export function preferenceApplied(

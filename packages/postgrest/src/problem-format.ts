@@ -16,12 +16,30 @@ const postgrestErrors: ReadonlyMap<string, { readonly status: number; readonly c
   ['body-not-an-object', invalidBody],
 ]);
 
+/** A code of PostgREST with its text. */
+interface KnownError {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: string;
+}
+
+const unsuitableKey = {
+  code: 'PGRST301',
+  message: 'No suitable key or wrong key type',
+  details: 'None of the keys was able to decode the JWT',
+} as const;
+
 /** The texts of PostgREST for the reasons why a token is refused. */
-const refusals: Readonly<Record<string, { readonly code: 'PGRST301' | 'PGRST303'; readonly message: string }>> = {
+const refusals: Readonly<Record<string, KnownError & { readonly code: 'PGRST301' | 'PGRST303' }>> = {
   'The token is empty': { code: 'PGRST301', message: 'Empty JWT is sent in Authorization header' },
-  'The token is malformed': { code: 'PGRST301', message: "JWT couldn't be decoded" },
-  'The key of the token is not known': { code: 'PGRST301', message: 'No suitable key or wrong key type' },
-  'The signature of the token is not valid': { code: 'PGRST301', message: 'No suitable key or wrong key type' },
+  'The token is malformed': { code: 'PGRST301', message: 'JWT cryptographic operation failed' },
+  'The token is not signed': {
+    code: 'PGRST301',
+    message: 'Wrong or unsupported encoding algorithm',
+    details: "JWT is unsecured but expected 'alg' was not 'none'",
+  },
+  'The key of the token is not known': unsuitableKey,
+  'The signature of the token is not valid': unsuitableKey,
   'The token has expired': { code: 'PGRST303', message: 'JWT expired' },
   'The token is not valid yet': { code: 'PGRST303', message: 'JWT not yet valid' },
   'The token is for another audience': { code: 'PGRST303', message: 'JWT not in audience' },
@@ -51,12 +69,6 @@ function unauthenticated(detail: string | undefined): KnownError {
 /** The errors with a choice for the client. A problem itself has a status from 400 on. */
 const choices: ReadonlySet<unknown> = new Set(['PGRST201', 'PGRST203']);
 
-/** A code of PostgREST with its text, which needs no details. */
-interface KnownError {
-  readonly code: string;
-  readonly message: string;
-}
-
 /** Returns the error that PostgREST has in place of a problem; null: the problem has its own text. */
 function knownError({ code, detail }: Problem): KnownError | null {
   if (code === 'unauthenticated') return unauthenticated(detail);
@@ -66,7 +78,7 @@ function knownError({ code, detail }: Problem): KnownError | null {
 /** The error as PostgREST has it. Its code is an SQLSTATE, a code of PostgREST, or that of the problem. */
 export const formatProblem: ProblemFormat = (problem, shown) => {
   const known = knownError(problem);
-  const members: ErrorMembers = known === null ? shownError(problem, shown) : { ...known, details: null, hint: null };
+  const members: ErrorMembers = known === null ? shownError(problem, shown) : errorOf(known);
   const status = statusOf(problem, shown);
   const { pointer } = shown;
   return {
@@ -77,6 +89,10 @@ export const formatProblem: ProblemFormat = (problem, shown) => {
 };
 
 type ErrorMembers = FormattedProblem['members'];
+
+function errorOf({ code, message, details }: KnownError): ErrorMembers {
+  return { code, message, details: details ?? null, hint: null };
+}
 
 function shownError(
   { code: ownCode, cause }: Problem,

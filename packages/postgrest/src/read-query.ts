@@ -178,7 +178,8 @@ function respond(request: TargetRequest, result: ReadResult, location: HeaderLis
     ...contentRange(result),
     ...preferenceApplied(request.preferences, isCall ? callPreferences : readPreferences),
   ];
-  const { body, memory = null } = result;
+  const isNull = request.media.shape === 'row' && rows === 0;
+  const { body, memory = null } = isNull ? { body: 'null' } : result;
   return { ...representation(request, rangeStatus(result), body, headers), memory };
 }
 

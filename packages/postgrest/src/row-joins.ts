@@ -24,7 +24,7 @@ const object: JoinedRows = { ...limit, open: nothing, separator: comma, close: n
 export function joinsOf({ shape, stripsNulls }: ResponseMedia, names: readonly string[]): JoinedRows {
   if (shape === 'csv')
     return { ...limit, open: Buffer.from(`${csvLine(names)}\n`), separator: lineEnd, close: nothing };
-  if (shape === 'object') return object;
+  if (shape === 'object' || shape === 'row') return object;
   if (stripsNulls) return { ...array, separator: comma };
   return names.length === 0 ? { ...array, separator: commaAndBlank } : array;
 }

@@ -4,6 +4,9 @@ import type { Target, TargetRequest } from './target.ts';
 import type { WriteResult } from './write-result.ts';
 import type { ConflictAction } from './write-statements.ts';
 
+/** The request headers that decide which representation a response has: shared caches keep them apart (RFC 9110, 12.5.5). */
+const vary = 'Accept, Prefer, Range';
+
 /** Returns a response with the rows. */
 export function representation(
   { media, profile }: TargetRequest,
@@ -15,7 +18,14 @@ export function representation(
   return {
     kind: 'whole',
     status,
-    headers: ['content-type', media.contentType, ...profile, ...headers],
+    headers: [
+      'content-type',
+      media.contentType,
+      'vary',
+      profile.length === 0 ? vary : `${vary}, Accept-Profile`,
+      ...profile,
+      ...headers,
+    ],
     body: isHex ? Buffer.from(body, 'hex') : body,
   };
 }

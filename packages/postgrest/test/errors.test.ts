@@ -74,6 +74,10 @@ async function fail(line: string, authorization?: string): Promise<Failure> {
   return { status: response.status, code, message, challenge, proxy };
 }
 
+/** The first two parts of a token. */
+const unsigned = (header: string): string =>
+  [header, '{"role": "x"}'].map((part) => Buffer.from(part).toString('base64url')).join('.');
+
 describe('a token', () => {
   test.each<[string, object | string, string, string]>([
     ['that has expired', { exp: 1 }, 'PGRST303', 'JWT expired'],
@@ -83,7 +87,20 @@ describe('a token', () => {
     ['whose issue is a text', { iat: 'x' }, 'PGRST303', "The JWT 'iat' claim must be a number"],
     ['for a number', { aud: [1] }, 'PGRST303', "The JWT 'aud' claim must be a string or an array of strings"],
     ['of two parts', 'Bearer a.b', 'PGRST301', 'Expected 3 parts in JWT; got 2'],
-    ['of three parts that are nothing', 'Bearer a.b.c', 'PGRST301', "JWT couldn't be decoded"],
+    ['of three parts that are nothing', 'Bearer a.b.c', 'PGRST301', 'JWT cryptographic operation failed'],
+    [
+      'without a signature',
+      `Bearer ${unsigned('{"alg":"none"}')}.`,
+      'PGRST301',
+      'Wrong or unsupported encoding algorithm',
+    ],
+    [
+      'of no algorithm',
+      `Bearer ${unsigned('{"alg":"none"}')}.x`,
+      'PGRST301',
+      'Wrong or unsupported encoding algorithm',
+    ],
+    ['of another key', `Bearer ${unsigned('{"alg":"HS256"}')}.eHg`, 'PGRST301', 'No suitable key or wrong key type'],
     ['that is empty', 'Bearer ', 'PGRST301', 'Empty JWT is sent in Authorization header'],
   ])('%s', async (_, given, code, message) => {
     const authorization = typeof given === 'string' ? given : await token({ role: member, ...given });
@@ -94,6 +111,17 @@ describe('a token', () => {
       challenge: `Bearer error="invalid_token", error_description="${message}"`,
       proxy: `PostgREST; error=${code}`,
     });
+  });
+
+  test('the details say that no key fits, or that there is no signature', async () => {
+    const details = async (header: string): Promise<unknown> => {
+      const { body } = await gateway.send('GET /diary', {
+        headers: { authorization: `Bearer ${unsigned(header)}.eHg` },
+      });
+      return JSON.parse(body).details;
+    };
+    expect(await details('{"alg":"HS256"}')).toBe('None of the keys was able to decode the JWT');
+    expect(await details('{"alg":"none"}')).toBe("JWT is unsecured but expected 'alg' was not 'none'");
   });
 
   test.each([{ aud: 'anyone' }, { aud: ['a', 'b'] }, { aud: null }, {}])('for %j', async (claims) => {

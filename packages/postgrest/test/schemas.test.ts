@@ -53,6 +53,16 @@ describe('tables and functions of one name in two schemas', () => {
     `);
   });
 
+  test('caches keep the forms of a response apart', async () => {
+    const vary = async (line: string): Promise<unknown> => (await gateway.send(line)).headers.get('vary');
+    const all = 'Accept, Prefer, Range, Accept-Profile';
+    expect([await vary('GET /rest/item'), await vary('HEAD /rest/rpc/hello'), await vary('GET /rest/')]).toEqual([
+      all,
+      all,
+      all,
+    ]);
+  });
+
   test('writes', async () => {
     const archive = client().schema('archive');
     expect(await archive.from('item').insert({ id: 8, year: 2001 }).select()).toMatchObject({ status: 201 });

@@ -118,7 +118,8 @@ describe('other tokens', () => {
   ])('%s', async (_, token, code, message) => {
     const headers = { authorization: `Bearer ${await token()}` };
     const response = await ask(gateway, 'GET /rest/v1/news', { headers });
-    expect(response.split('\n').at(-1)).toBe(JSON.stringify({ code, message, details: null, hint: null }));
+    const details = code === 'PGRST301' ? 'None of the keys was able to decode the JWT' : null;
+    expect(response.split('\n').at(-1)).toBe(JSON.stringify({ code, message, details, hint: null }));
     expect(response).toMatch(/^401\n/);
     expect(response).toContain(`www-authenticate: Bearer error="invalid_token", error_description="${message}"`);
   });

@@ -31,6 +31,9 @@ describe('a function before each request', () => {
         perform set_config('role', '${guest}', true);
       end if;
       perform set_config('response.headers', json_build_array(json_build_object('x-checked', current_setting('request.method')))::text, true);
+      if current_setting('request.headers')::json ->> 'x-own' = 'yes' then
+        perform set_config('response.headers', '[{"Vary": "X-Own"}, {"Content-Type": "application/own+json"}]', true);
+      end if;
     end $$;
   `;
   const gateway = useGateway(objects, {
@@ -69,6 +72,12 @@ describe('a function before each request', () => {
     expect(await ask(gateway, 'HEAD /rest/visit', { headers: { prefer: 'count=planned' } })).toContain(
       'x-checked: HEAD',
     );
+  });
+
+  test('its headers replace those of the dialect', async () => {
+    const { headers } = await gateway.send('HEAD /rest/visit', { headers: { 'x-own': 'yes' } });
+    expect([headers.get('vary'), headers.get('content-type')]).toEqual(['X-Own', 'application/own+json']);
+    expect((await gateway.send('GET /rest/visit')).headers.get('vary')).toBe('Accept, Prefer, Range');
   });
 
   test('refuses a request, which has no effect', async () => {

@@ -42,6 +42,7 @@ type Key = Parameters<typeof jwtVerify>[1];
 const maxSessionLength = 256;
 
 const malformed = 'The token is malformed';
+export const unsigned = 'The token is not signed';
 const unstorable = 'A claim of the token has a NUL character or an unpaired surrogate';
 const otherIssuer = 'The token is from another issuer';
 const malformedAudience = 'The claim aud is not a text or an array of texts';
@@ -102,6 +103,7 @@ export class JwtVerifier {
     try {
       const { alg, kid } = decodeProtectedHeader(token);
       const { iss = '' } = decodeJwt(token);
+      if (alg === 'none') return unsigned;
       if (typeof alg !== 'string' || (kid !== undefined && typeof kid !== 'string')) return malformed;
       if (issuers?.includes(iss) === false && !apiKeys.has(token)) return otherIssuer;
       return kid === undefined ? { alg } : { alg, kid };

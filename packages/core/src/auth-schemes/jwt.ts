@@ -17,7 +17,7 @@ import { type Resolved, withDefaults } from '../validation/option.ts';
 import { type JwtOptions, jwtOptions, type JwtVersions } from './options.ts';
 import { createPayload } from './jwt-claims.ts';
 import { type JwtKeyPair, parseJwtKey } from './jwt-keys.ts';
-import { type JwtRules, JwtVerifier, type VerifiedJwt } from './jwt-verifier.ts';
+import { type JwtRules, JwtVerifier, unsigned, type VerifiedJwt } from './jwt-verifier.ts';
 import { createSession, quoteRealm, validateLifetimes, type SessionSchemeOptions } from './session-scheme.ts';
 import { memorySessions, type SessionStore } from './sessions.ts';
 
@@ -39,6 +39,7 @@ function formFault(request: GatewayRequest): string {
   const token = (request.header('authorization') ?? '').slice('Bearer'.length).trim();
   if (token === '') return 'The token is empty';
   const parts = token.split('.').length;
+  if (/^[\w-]+\.[\w-]+\.$/.test(token)) return unsigned;
   return parts === 3 || !/^[\w.-]{1,1000}$/.test(token)
     ? 'The token is malformed'
     : `A token has 3 parts, and not ${parts}`;

@@ -94,7 +94,7 @@ function buildRows(request: TargetRequest, target: FunctionTarget, call: SqlText
   const model = readModelOf(target);
   const query = withRange(parseRequestQuery(request, argumentTest(target)), request.range);
   const shown: TargetRequest =
-    isRow && media.shape === 'array' ? { ...request, media: { ...media, shape: 'object' } } : request;
+    isRow && media.shape === 'array' ? { ...request, media: { ...media, shape: 'row' } } : request;
   return finishRead(shown, {
     read: {
       model,
