@@ -3,6 +3,7 @@ import { type BenchContext, benchSuite } from './bench-suite.ts';
 import { benchChanges } from './changes/bench-changes.ts';
 import { changesBenchUsage, readChangesBenchOptions } from './changes/options.ts';
 import { benchDimensions } from './growth/bench-dimensions.ts';
+import { benchFiles } from './growth/bench-files.ts';
 import { benchGrowth } from './growth/bench-growth.ts';
 import { growthBenchUsage, readGrowthBenchOptions } from './growth/options.ts';
 import { benchLatency } from './latency/bench-latency.ts';
@@ -72,7 +73,11 @@ export const benchmarks: ReadonlyMap<string, Benchmark> = new Map<string, Benchm
       summary: 'costs by the numbers of endpoints, connections, streams and tenants, and by the size of responses',
       run: async (args, context) => {
         const options = readGrowthBenchOptions(args);
-        return [await benchGrowth(options, context), await benchDimensions(options, context)];
+        return [
+          await benchGrowth(options, context),
+          await benchFiles(options, context),
+          await benchDimensions(options, context),
+        ];
       },
     },
   ],

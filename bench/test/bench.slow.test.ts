@@ -85,7 +85,7 @@ test(
 
 test.each([
   ['latency', /^\| mix: writes: pgway +\|/m],
-  ['growth', /^\| 1,000 +\|[^]*^\| slope +\|/m],
+  ['growth', /^\| 1,000 +\|[^]*^\| SQL files +\|[^]*^\| slope +\|/m],
   ['changes', /^\| 60 identities of ten tenants, routed, 200\/s +\|/m],
 ])(
   '%s',

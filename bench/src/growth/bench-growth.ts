@@ -38,10 +38,10 @@ interface Bench {
 const calledEndpoints = 10;
 const connections = 50;
 
-const schema = 'growth';
+export const schema = 'growth';
 
 /** Functions with parameters and results of user-defined types. */
-function growthSql(endpoints: number): string {
+export function growthSql(endpoints: number): string {
   return `create schema ${schema};
   create type ${schema}.state as enum ('open', 'paid', 'closed');
   create table ${schema}.orders (id int primary key, state ${schema}.state, note text, amount numeric);

@@ -1,12 +1,13 @@
 /** The entry point of a process with a gateway. It measures its start, its CPU, and its event loop during a refresh. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-import { createGateway, type Gateway, type GatewayOptions } from '@pgway/core';
+import { createGateway, type Gateway, type GatewayOptions, sqlFilesSource } from '@pgway/core';
 
 import { listenOnFreePort } from '../contenders/listen.ts';
 
 export type GrowthRequest =
-  | { readonly kind: 'start'; readonly options: GatewayOptions }
+  /** `sqlFiles`: a folder of SQL files that are endpoints; null: none. */
+  | { readonly kind: 'start'; readonly options: GatewayOptions; readonly sqlFiles: string | null }
   | { readonly kind: 'usage' }
   /** Measures the memory after a garbage collection. */
   | { readonly kind: 'memory' }
@@ -31,9 +32,15 @@ function cpu(): number {
   return user + system;
 }
 
-async function start(options: GatewayOptions): Promise<GrowthResponses['start']> {
+async function start(options: GatewayOptions, sqlFiles: string | null): Promise<GrowthResponses['start']> {
   const [began, before] = [performance.now(), cpu()];
-  gateway = await createGateway({ poolSize: 10, ...options });
+  gateway = await createGateway({
+    poolSize: 10,
+    ...options,
+    sourcesCreated: (sources) => {
+      if (sqlFiles !== null) sources.push(sqlFilesSource({ files: '*.sql', folder: sqlFiles }));
+    },
+  });
   const [seconds, used] = [(performance.now() - began) / 1000, cpu() - before];
   const { port } = await listenOnFreePort(gateway.middleware, () => Promise.resolve(), { keepAliveTimeout });
   return { port, seconds, cpu: used, rss: process.memoryUsage.rss() };
@@ -60,7 +67,7 @@ async function measurePause(refreshes: number, milliseconds: number): Promise<Gr
 function handle(request: GrowthRequest): Promise<object> {
   switch (request.kind) {
     case 'start':
-      return start(request.options);
+      return start(request.options, request.sqlFiles);
     case 'usage':
       return Promise.resolve({ cpu: cpu() });
     case 'memory':

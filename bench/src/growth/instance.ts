@@ -14,11 +14,14 @@ export interface Instance {
 
 const entry = fileURLToPath(new URL('gateway.js', import.meta.url));
 
-/** @param options those that JSON can contain */
-export async function startInstance(options: GatewayOptions): Promise<Instance> {
+/**
+ * @param options those that JSON can contain
+ * @param sqlFiles a folder of SQL files that are endpoints; null: none
+ */
+export async function startInstance(options: GatewayOptions, sqlFiles: string | null = null): Promise<Instance> {
   const child = fork(entry, { execArgv: ['--expose-gc'], env: { ...process.env, NODE_ENV: 'production' } });
   try {
-    return { child, start: await ask(child, { kind: 'start', options }) };
+    return { child, start: await ask(child, { kind: 'start', options, sqlFiles }) };
   } catch (error) {
     await closeChild(child);
     throw error;
