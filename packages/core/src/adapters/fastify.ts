@@ -10,12 +10,17 @@ import {
   type Handle,
   type HeaderList,
 } from '../http/response.ts';
+import { checkPluginPrefix } from './mount-check.ts';
 import { NodeRequest } from './node.ts';
 
 /** Options of the plugin: `app.register(gatewayPlugin, { gateway })`. */
 export interface GatewayPluginOptions {
   /** The gateway. The program closes it after the server. */
-  readonly gateway: { readonly handle: Handle; endStreams(): void };
+  readonly gateway: {
+    readonly handle: Handle;
+    readonly endpoints?: readonly { readonly path: string }[];
+    endStreams(): void;
+  };
   /** Only paths below the prefix reach the gateway, unchanged. Default: all paths. */
   readonly prefix?: string;
 }
@@ -39,6 +44,7 @@ async function registerGateway(app: FastifyInstance, options: GatewayPluginOptio
   if (typeof (gateway as Partial<typeof gateway> | undefined)?.handle !== 'function') {
     throw new TypeError('the plugin needs a gateway: app.register(gatewayPlugin, { gateway: await createGateway(…) })');
   }
+  checkPluginPrefix(prefix, gateway.endpoints ?? []);
   // The server would wait for event streams, which never end by themselves.
   app.addHook('preClose', (done) => {
     gateway.endStreams();

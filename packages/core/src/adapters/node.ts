@@ -120,16 +120,19 @@ function toOriginForm(url: string): string {
 interface NodeAdapterOptions extends AdapterOptions {
   /** The format of 404 without `next`. */
   readonly errorFormat?: 'problem' | 'text';
+  /** Called with a request that no endpoint matches. */
+  readonly onUnmatched?: (request: IncomingMessage) => void;
 }
 
 /** Returns the gateway as a handler: `app.use(middleware)`, `createServer(middleware)`. */
 export function nodeMiddleware(
   handle: Handle,
-  { requestIdHeader, errorFormat = 'problem' }: NodeAdapterOptions = { requestIdHeader: false },
+  { requestIdHeader, errorFormat = 'problem', onUnmatched }: NodeAdapterOptions = { requestIdHeader: false },
 ): NodeMiddleware {
   return (incoming, outgoing, next) => {
     const request = new NodeRequest(incoming, outgoing);
     const respond = (gatewayResponse: GatewayResponse | undefined): void => {
+      if (gatewayResponse === undefined) onUnmatched?.(incoming);
       if (next !== undefined && (gatewayResponse === undefined || isFallback(gatewayResponse))) return next();
       const response = gatewayResponse ?? notFound[errorFormat];
       send(response, requestIdHeader ? [...response.headers, 'x-request-id', request.id] : response.headers, outgoing);

@@ -1,4 +1,5 @@
 import { type FetchHandler, fetchHandler } from '../adapters/fetch.ts';
+import { mountCheck } from '../adapters/mount-check.ts';
 import { type NodeMiddleware, nodeMiddleware } from '../adapters/node.ts';
 import { keepRealtimeAccess } from './realtime-access.ts';
 import { clientOriginResolver } from './client-origin.ts';
@@ -114,7 +115,7 @@ function toGateway({ instance, tenants, options, observe }: GatewayParts): Gatew
       return instance.loaded().diagnostics;
     },
     handle,
-    middleware: nodeMiddleware(handle, options),
+    middleware: nodeMiddleware(handle, { ...options, onUnmatched: mountCheck(() => instance.loaded().endpoints) }),
     fetch: fetchHandler(handle, options),
     ...(tenants === null || options.tenant?.by === 'claim'
       ? hostAuthentication({
