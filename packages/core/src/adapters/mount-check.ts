@@ -23,7 +23,7 @@ export function checkPluginPrefix(prefix: string, endpoints: readonly Mounted[])
  */
 export function mountCheck(
   endpoints: () => readonly Mounted[],
-): (request: { readonly url?: string; readonly originalUrl?: string }) => void {
+): (request: { readonly url?: string | undefined; readonly originalUrl?: string }) => void {
   let hasWarned = false;
   return ({ url = '', originalUrl = url }) => {
     if (hasWarned || originalUrl === url || !originalUrl.endsWith(url)) return;

@@ -1,5 +1,6 @@
 import { tableKey } from '../catalog/table-name.ts';
 import { checkCachedTables } from './check-cached-tables.ts';
+import { checkEventChannels } from './check-event-channels.ts';
 import { checkOwnerViews } from './check-owner-views.ts';
 import { checkRouteClaims } from './check-route-claims.ts';
 import { lexComment } from '../endpoints/comment/lexer.ts';
@@ -46,6 +47,7 @@ export async function checkCatalog(
   return [
     ...(await checkUnsupportedObjects(database, snapshot, options)),
     ...(await checkPrivileges(database, snapshot, options, observe)),
+    ...(await checkEventChannels(database, snapshot.endpoints)),
     ...(options.cacheEnabled ? await checkCachedTables(database, snapshot.endpoints) : []),
   ];
 }
