@@ -40,7 +40,7 @@ export const routineSuite: Suite = {
     'pgway-unshared',
     'server',
     'server-one',
-    'server-fast',
+    'server-node',
     'fastify',
     'fastify-json',
     'express',
@@ -55,7 +55,7 @@ export const routineSuite: Suite = {
 export const rivalSuite: Suite = {
   title: 'Rivals',
   works: routineWorks.map((work) => ({ ...work, goal: null })),
-  contenders: ['pgway', 'server-one', 'server-fast', 'fastify', 'fastify-json'],
+  contenders: ['pgway', 'server-one', 'fastify', 'fastify-json'],
   baseline: 'fastify',
   against: 'hand-written Fastify',
   isOpen: true,

@@ -112,8 +112,8 @@ export const configurationSchema = section('The database, and the address to lis
     'The number of processes that serve requests; `auto`: one for each core. Null: `auto` in production, else 1, where production is `authentication.production`, or a `host` that is not a loopback address. They share the connections of `gateway.poolSize`, of which each needs two.',
   ),
   fastPath: flag(
-    false,
-    'Whether requests of a simple form for endpoints are read by a strict parser instead of `node:http`, which takes less CPU for a short call. `node:http` serves all other requests. Without effect with CORS, compression, security headers, tenants and the example database.',
+    true,
+    'Whether requests of a simple form for endpoints are read by a strict parser instead of `node:http`, which takes less CPU for a short call. `node:http` serves all other requests, and every request with CORS, compression, security headers, tenants or the example database.',
   ),
   shutdownDelay: seconds(
     0,
