@@ -28,12 +28,14 @@ export type TableOperation = (typeof tableOperations)[number];
  */
 export type Comparison = 'ordered' | 'equal' | 'none';
 
-/** The operators of the default operator class of a type that is not built in. */
+/** The operators of a type that is not built in: those of its default operator class, and others of its owner. */
 export interface TypeOperators {
   /** The operand type in SQL, to which columns of other types are cast. */
   readonly type: string;
-  /** Qualified operators such as `operator("public".=)`, by symbol: `=`, `<`, `<=`, `>`, `>=`, `~~` (LIKE), `~~*` (ILIKE). */
+  /** Qualified operators such as `operator("public".=)`, by symbol: `=`, `<`, `<=`, `>`, `>=`, `~~` (LIKE), `~~*` (ILIKE), `@>`. */
   readonly names: Readonly<Record<string, string>>;
+  /** By symbol, the type of the second operand in SQL where it is another one: that of `~` of `ltree` is `lquery`. */
+  readonly values: Readonly<Record<string, string>>;
 }
 
 export interface TableColumn extends Column {

@@ -117,14 +117,18 @@ export function decodeComparableTypes(facts: JsonObject): ComparableTypes {
 /** @returns the OID of the column type, and its operators */
 export function decodeTypeOperators(facts: JsonObject): readonly [type: number, operators: TypeOperators] {
   const { members, path: where } = toJsonObject(`${facts.path}.names`, facts.members['names']);
+  const values: Record<string, string> = {};
   const names = Object.entries(members).map(([standardOperator, name]) => {
-    const [schema, operator] = Array.isArray(name) ? name.map(String) : [];
+    const [schema, operator, valueSchema, value] = Array.isArray(name) ? name.map(String) : [];
     if (schema === undefined || operator === undefined || !/^[-+*/<>=~!@#%^&|`?]+$/.test(operator))
       throw malformedRow(`${where}.${standardOperator}`, 'must be the schema and the name of an operator');
+    if (valueSchema !== undefined && value !== undefined)
+      values[standardOperator] = `${quoteIdentifier(valueSchema)}.${quoteIdentifier(value)}`;
     return [standardOperator, `operator(${quoteIdentifier(schema)}.${operator})`] as const;
   });
   const type = `${quoteIdentifier(readText(facts, 'inputSchema'))}.${quoteIdentifier(readText(facts, 'input'))}`;
-  return [readInteger(facts, 'type'), Object.freeze({ type, names: Object.freeze(Object.fromEntries(names)) })];
+  const operators = { type, names: Object.freeze(Object.fromEntries(names)), values: Object.freeze(values) };
+  return [readInteger(facts, 'type'), Object.freeze(operators)];
 }
 
 function decodeConstraintMessage(where: string, value: unknown): readonly [constraint: string, message: string] {

@@ -227,23 +227,32 @@ union all
     'type', t.oid::int8,
     'inputSchema', tn.nspname,
     'input', i.typname,
-    'names', pg_catalog.json_object_agg(case p.name when '~~' then '~~' when '~~*' then '~~*'
-      else case c.amname when 'hash' then '=' else (array['<', '<=', '=', '>=', '>'])[p.strategy] end end,
-      array[pn.nspname::text, p.name] order by pn.nspname::text, p.name, p.strategy))::text
+    'names', pg_catalog.json_object_agg(case when p.strategy is null then p.name
+      when c.amname = 'hash' then '=' else (array['<', '<=', '=', '>=', '>'])[p.strategy] end,
+      array[pn.nspname::text, p.name] || p.value order by pn.nspname::text, p.name, p.strategy))::text
   from pg_catalog.pg_type t
     cross join lateral (${defaultClassOf('t.oid')}) c
     join pg_catalog.pg_type i on i.oid = c.opcintype
     join pg_catalog.pg_namespace tn on tn.oid = i.typnamespace
     cross join lateral (
-      select o.oprnamespace, o.oprname::text, a.amopstrategy
+      select o.oprnamespace, o.oprname::text, a.amopstrategy, array[]::text[]
       from pg_catalog.pg_amop a join pg_catalog.pg_operator o on o.oid = a.amopopr
       where a.amopfamily = c.opcfamily and a.amoppurpose = 's'
         and a.amoplefttype = c.opcintype and a.amoprighttype = c.opcintype
       union all
-      select o.oprnamespace, o.oprname::text, null
+      select o.oprnamespace, o.oprname::text, null, array[]::text[]
       from pg_catalog.pg_operator o
-      where o.oprname::text in ('~~', '~~*') and o.oprleft = i.oid and o.oprright = i.oid and o.oprowner = i.typowner
-    ) p (namespace, name, strategy)
+      where o.oprname::text in ('~~', '~~*', '~', '~*', '@>', '<@', '&&', '<<', '>>', '&<', '&>', '-|-')
+        and o.oprleft = i.oid and o.oprright = i.oid and o.oprowner = i.typowner
+      union all
+      select o.oprnamespace, o.oprname::text, null, array[vn.nspname::text, v.typname::text]
+      from pg_catalog.pg_operator o
+        join pg_catalog.pg_type v on v.oid = o.oprright and v.typowner = i.typowner
+        join pg_catalog.pg_namespace vn on vn.oid = v.typnamespace and vn.nspname::text <> 'pg_catalog'
+      where o.oprname::text = '~' and o.oprleft = i.oid and o.oprright <> i.oid and o.oprowner = i.typowner
+        and not exists (
+          select from pg_catalog.pg_operator s where s.oprname = o.oprname and s.oprleft = i.oid and s.oprright = i.oid)
+    ) p (namespace, name, strategy, value)
     join pg_catalog.pg_namespace pn on pn.oid = p.namespace
   where t.oid = any (array(select reached.oid from reached)) and t.typtype = 'b' and pn.nspname::text <> 'pg_catalog'
   group by t.oid, tn.nspname, i.typname
@@ -284,8 +293,9 @@ union all
  * Facts of `operators`, one row per type whose operators are not in `pg_catalog`:
  * - `type`: OID of the column type
  * - `inputSchema`, `input`: schema and name of the operand type, in most cases the column type
- * - `names`: object with an array of schema and name of the operator for `<`, `<=`, `=`, `>=`, `>` and, where there are some, `~~` (LIKE)
- *   and `~~*` (ILIKE)
+ * - `names`: object with an array of schema and name of the operator for `<`, `<=`, `=`, `>=`, `>` and, where there are some, `~~` (LIKE),
+ *   `~~*` (ILIKE), `~`, `~*`, `@>`, `<@`, `&&`, `<<`, `>>`, `&<`, `&>` and `-|-`; schema and name of the type of its second operand follow if
+ *   it is another one
  *
  * Facts of a table:
  * - `kind`: `pg_class.relkind`, `r` table, `p` partitioned table, `f` foreign table, `v` view, `m` materialized view

@@ -126,15 +126,16 @@ function writeComparison(
   { operand, symbol, operation, value, type, source, quantifier }: ComparisonCondition,
 ): void {
   const cast = operation.type === null ? '' : `::${operation.type}`;
+  const valueCast = operation.valueType === undefined ? cast : '';
   writeOperand(sql, operand);
   sql.add(`${cast} ${operation.operator} `, symbol);
   if (quantifier === null) {
-    sql.bind(value, type, source, '$').add(cast, '');
+    sql.bind(value, type, source, '$').add(valueCast, '');
     return;
   }
   sql
     .add(`${quantifier} (`)
     .bind(value, `${type}[]`, source, '$')
-    .add(cast === '' ? '' : `${cast}[]`, '')
+    .add(valueCast === '' ? '' : `${valueCast}[]`, '')
     .add(')');
 }

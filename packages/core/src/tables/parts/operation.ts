@@ -1,4 +1,4 @@
-import type { TableColumn } from '../../catalog/table.ts';
+import type { TableColumn, TypeOperators } from '../../catalog/table.ts';
 
 /** LIKE is `~~`, ILIKE is `~~*`. */
 type PatternSymbol = '~~' | '~~*' | '~' | '~*';
@@ -11,6 +11,8 @@ export type ContainmentSymbol = '@>' | '<@' | '&&' | '<<' | '>>' | '&<' | '&>' |
 export interface Operation {
   /** The SQL type that both operands are cast to; null: no cast. */
   readonly type: string | null;
+  /** The SQL type of the second operand where it is another one; it is not cast then. */
+  readonly valueType?: string;
   /** Schema-qualified, so that an operator in another schema of the `search_path` is never run. */
   readonly operator: string;
 }
@@ -26,7 +28,7 @@ const orders: ReadonlySet<string> = new Set<OrderSymbol>(['<', '<=', '>', '>='])
 const ofRanges: ReadonlySet<string> = new Set<ContainmentSymbol>(['<<', '>>', '&<', '&>', '-|-']);
 
 /**
- * Returns how a column is compared; null if its type has no such operator. Operators are those of the type's default operator class, or
+ * Returns how a column is compared; null if its type has no such operator. Operators are those of the type's default operator class or owner, or
  * of `pg_catalog`. Types without an equality operator are compared as text, json as jsonb.
  */
 export function resolveOperation(
@@ -34,7 +36,7 @@ export function resolveOperation(
   symbol: ComparisonSymbol | ContainmentSymbol,
 ): Operation | null {
   const own = facts.operators?.names[symbol];
-  if (own !== undefined) return { type: facts.operators!.type, operator: own };
+  if (own !== undefined) return ownOperation(facts.operators!, own, symbol);
   const operator = standardOperator(symbol);
   if (patterns.has(symbol)) return { type: isText(type) ? null : text, operator };
   const isOrder = orders.has(symbol);
@@ -42,6 +44,11 @@ export function resolveOperation(
   const isJson = type.builtin === 'json';
   if (isOrder || symbol === '=') return { type: facts.comparison === 'none' ? commonType(isJson) : null, operator };
   return canContain(type, symbol) ? { type: isJson ? jsonb : null, operator } : null;
+}
+
+function ownOperation({ type, values }: TypeOperators, operator: string, symbol: string): Operation {
+  const valueType = values[symbol];
+  return valueType === undefined ? { type, operator } : { type, operator, valueType };
 }
 
 const text = 'pg_catalog.text';

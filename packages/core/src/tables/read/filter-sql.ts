@@ -125,13 +125,14 @@ function comparison(operand: FieldOperand, filter: FieldFilter, symbol: Compared
   const parser = operand.column?.representation?.fromText ?? null;
   if (parser !== null && comparisonSymbols.has(symbol)) return parsedComparison(operand, { filter, symbol, parser });
   const { operator, quantifier } = filter;
+  const operation = operationOf(operand, filter, symbol);
   return {
     kind: 'comparison',
     operand,
     symbol,
-    operation: operationOf(operand, filter, symbol),
+    operation,
     value: boundValue(filter.value, filter.valueIndex, converterOf(operand, operator)),
-    type: patterns.has(operator) ? 'pg_catalog.text' : operand.type,
+    type: operation.valueType ?? (patterns.has(operator) ? 'pg_catalog.text' : operand.type),
     source: operand.source,
     quantifier,
   };
