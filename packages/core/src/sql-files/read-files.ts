@@ -49,12 +49,16 @@ export async function readTestFiles(
   return mapInSlices(paths, (path) => readSqlFile({ root, outside }, path, ''));
 }
 
-/** Returns the time and size of each file, to find those that have changed. */
+/**
+ * Returns a text for each file that is another one after a change: its identity, size and times. The time of the last change of its entry
+ * tells of a save that sets back the time of the content, as copies do that keep it.
+ */
 export async function readVersions(folder: string, patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const { root, paths } = await listFiles(folder, patterns, endpointFiles);
   const versions = paths.map(async (path) => {
-    const { mtimeMs, size } = await stat(join(root, path)).catch(() => ({ mtimeMs: 0, size: 0 }));
-    return [path, `${mtimeMs} ${size}`] as const;
+    const status = await stat(join(root, path)).catch(() => null);
+    const { ino = 0, size = 0, mtimeMs = 0, ctimeMs = 0 } = status ?? {};
+    return [path, `${ino} ${size} ${mtimeMs} ${ctimeMs}`] as const;
   });
   return new Map(await Promise.all(versions));
 }
