@@ -54,6 +54,20 @@ test('the two command lines of README set up a fresh checkout: one serves the ex
   server.child.kill('SIGTERM');
   await server.ended;
 
+  const database = await freshDatabase(`
+    create function answer() returns int language sql as 'select 42';
+    comment on function answer() is 'HTTP GET';
+  `);
+  onTestFinished(() => database.drop());
+  const readme = await readFile(join(root, 'README.md'), 'utf8');
+  const [own] = /^npm start -- \\\n {2}--connectionString=\S+$/m.exec(readme)!;
+  const words = own.replace('npm start', 'exec npm start').replace(/postgres:\S+/, `'${database.connectionString}'`);
+  const ofDatabase = start(folder, ['sh', '-c', `${words} --port=0`], environment);
+  const [, ownUrl] = await ofDatabase.until(/1 endpoint at (http:\S+)/);
+  expect(await (await fetch(`${ownUrl!}/api/answer`)).text()).toBe('42');
+  ofDatabase.child.kill('SIGTERM');
+  await ofDatabase.ended;
+
   const tests = await lineOf('README.md', 'npm ci && npm test');
   // One file that needs the PostgreSQL from npm.
   expect(await run(folder, `${tests} -- packages/core/test/behaviour/limits.test.ts`)).toMatch(/Test Files\s+1 passed/);
@@ -83,6 +97,21 @@ test('the packages of a checkout install into a project and a folder of a servic
   expect(
     await run(project, `node -e "import('@pgway/core').then((core) => console.log(typeof core.createGateway))"`),
   ).toBe('function\n');
+
+  // A project of one's own, in the order of the tutorial: the answers without a terminal are the defaults.
+  const tutorial = 'docs/guide/getting-started.md';
+  for (const line of ['npx pgway init', 'npm install', 'npm run build'])
+    await run(project, await lineOf(tutorial, line));
+  const server = start(project, ['sh', '-c', `exec ${await lineOf(tutorial, 'npm start')} -- --port=0`], environment);
+  const [, url] = await server.until(/endpoints? at (http:\S+)/);
+  expect(await (await fetch(`${url!}/api/hello?name=Ada`)).text()).toBe('Hello, Ada!');
+  expect(await (await fetch(`${url!}/main.js`)).text()).toContain('await hello(');
+  // The database is in use: the other commands connect to it.
+  expect(await run(project, 'npx pgway generate')).toBe('src/api.ts  unchanged\n');
+  expect(await run(project, 'npx pgway validate')).toMatch(/^\d+ endpoints, 0 errors, 0 warnings\n$/);
+  expect(await run(project, 'npx pgscout --list book')).toContain('TABLE public.book\n');
+  server.child.kill('SIGTERM');
+  await server.ended;
 
   // The unit of systemd: without the embedded PostgreSQL.
   const page = 'docs/guide/production.md';
