@@ -122,7 +122,7 @@ function rowOf(expense: Expense, isFirst: boolean): HTMLElement {
   row.className = isFirst ? '' : 'new';
   row.dataset['id'] = String(id);
   // Text of users is never HTML.
-  part('h2').textContent = description;
+  Object.assign(part('h2'), { textContent: description, title: description });
   part('p').textContent = `${owner} · ${day.format(new Date(spentOn))}`;
   part('.amount').textContent = money.format(amount);
   part('.chip').textContent = labels[expense.status]!;

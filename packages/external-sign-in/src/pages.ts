@@ -3,13 +3,21 @@ import type { WholeResponse } from '@pgway/core';
 import type { GatewayRequest, HeaderList } from '@pgway/core';
 import { createHash } from 'node:crypto';
 
+/** The colors of the sign-in page of the server. */
 const style = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { max-width: 26rem; margin: 15vh auto 0; padding: 1rem; }
-h1 { font-size: 1.4rem; }
-p { overflow-wrap: anywhere; }
-button, .button { font: inherit; display: inline-block; padding: .5rem 1.2rem; border: 1px solid; border-radius: .4rem;
-  background: none; color: inherit; cursor: pointer; text-decoration: none; }
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; color: light-dark(#182026, #e6e9ec);
+  background: light-dark(#f6f8f9, #111417); }
+* { box-sizing: border-box; }
+body { display: grid; place-items: center; min-height: 100vh; margin: 0; padding: 1rem; }
+main { width: min(24rem, 100%); padding: 1.75rem; border: 1px solid light-dark(#dde3e7, #2c343b); border-radius: .8rem;
+  background: light-dark(#ffffff, #191d21); }
+h1 { margin: 0 0 1.25rem; font-size: 1.25rem; line-height: 1.35; text-wrap: balance; overflow-wrap: anywhere; }
+p { margin: 0 0 1rem; overflow-wrap: anywhere; }
+form, p:last-child { margin: 0; }
+button, .button { display: block; width: 100%; min-height: 2.75rem; padding: .55rem .8rem; border: 0; border-radius: .45rem;
+  font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer;
+  color: light-dark(#ffffff, #0b2522); background: light-dark(#0f5f58, #5fc7bb); }
+:focus-visible { outline: 2px solid light-dark(#0f5f58, #5fc7bb); outline-offset: 2px; }
 small { opacity: .75; }
 `;
 

@@ -22,7 +22,7 @@ import { failureView, responseView } from './response-view.ts';
 import { orderSuggestions, selectForm } from './select-form.ts';
 import { type ReceivedResponse, sendRequest } from './send.ts';
 import type { Session } from './session.ts';
-import { sizeText } from './visible-text.ts';
+import { sizeText, visibleText } from './visible-text.ts';
 
 const places: readonly (readonly [PageParameter['in'], string])[] = [
   ['path', 'Path'],
@@ -80,19 +80,19 @@ export class EndpointForm {
     }));
     this.#cancel.hidden = true;
     this.#progress.hidden = true;
-    const exchange = [
-      this.#preview.view,
-      this.#actions(),
-      this.#result,
-      ...this.#panels.map(({ view }) => view),
-      this.#code.view,
-    ];
+    const received = [this.#result, ...this.#panels.map(({ view }) => view)];
     const inputs = [endpointAbout(operation), ...this.#fieldsets()];
     this.view = element(
       'form',
       { class: 'opened' },
-      element('div', { class: 'inputs' }, ...inputs),
-      element('div', { class: 'exchange' }, ...exchange),
+      element(
+        'div',
+        { class: 'request' },
+        element('div', { class: 'inputs' }, ...inputs),
+        element('div', { class: 'exchange' }, this.#preview.view, this.#actions(), this.#code.view),
+      ),
+      // Rows and events need the width of both columns.
+      element('div', { class: 'received' }, ...received),
       responseDocs(operation, context.problem),
     );
     this.#listen();
@@ -102,6 +102,8 @@ export class EndpointForm {
   /** Shows an earlier request. */
   restore({ texts, body, files }: FormState): void {
     for (const input of this.#inputs()) input.restore(texts.get(input.parameter) ?? null);
+    const rare = this.view.querySelector<HTMLDetailsElement>('.rare');
+    if (rare !== null) rare.open ||= this.#fields.some((field) => this.#isRare(field) && field.texts() !== null);
     this.#preview.restoreBody(body);
     if (this.#fileInput !== null) {
       const transfer = new DataTransfer();
@@ -126,11 +128,34 @@ export class EndpointForm {
     const order = listing === null ? undefined : this.#queryField(listing.order);
     const groups = places.map(([place, title]) => {
       const fields = this.#fields.filter((field) => field.parameter.in === place && field !== select);
-      const rows = fields.map(({ row }) => row);
-      return rows.length === 0 ? null : element('fieldset', {}, element('legend', {}, title), ...rows);
+      return fieldset(
+        title,
+        fields.filter((field) => !this.#isRare(field)),
+      );
     });
     const listed = listing === null ? [] : this.#listingViews(listing, select, order);
-    return [...listed, ...groups, this.#uploadView()].filter((group) => group !== null);
+    return [...listed, ...groups, this.#rareView(), this.#uploadView()].filter((group) => group !== null);
+  }
+
+  /** Whether a listing hides the field at first: conditions have a form, and few requests have headers. */
+  #isRare({ parameter }: ParameterField): boolean {
+    const { listing } = this.#operation;
+    if (listing === null || parameter.required || parameter.in === 'path') return false;
+    const [limit, offset] = listing.page;
+    return ![listing.select, listing.order, limit, offset].includes(parameter.name);
+  }
+
+  #rareView(): HTMLElement | null {
+    const fields = this.#fields.filter((field) => this.#isRare(field));
+    if (fields.length === 0) return null;
+    const names = fields.map(({ parameter }) => visibleText(parameter.name)).join(', ');
+    const groups = places.map(([place, title]) =>
+      fieldset(
+        title,
+        fields.filter(({ parameter }) => parameter.in === place),
+      ),
+    );
+    return element('details', { class: 'more rare' }, element('summary', {}, `More: ${names}`), ...groups);
   }
 
   #queryField(name: string): ParameterField | undefined {
@@ -256,6 +281,7 @@ export class EndpointForm {
     for (const url of this.#objectUrls) URL.revokeObjectURL(url);
     this.#objectUrls = [];
     this.#result.replaceChildren(view);
+    this.#result.scrollIntoView({ block: 'nearest' });
   }
 
   #setBusy(isBusy: boolean): void {
@@ -272,6 +298,12 @@ export class EndpointForm {
     this.#notice.textContent =
       sent < total ? `${Math.floor((100 * sent) / total)} % of ${sizeText(total)}` : 'Sent; waiting for the response …';
   }
+}
+
+/** Returns null for no fields. */
+function fieldset(title: string, fields: readonly ParameterField[]): HTMLElement | null {
+  const rows = fields.map(({ row }) => row);
+  return rows.length === 0 ? null : element('fieldset', {}, element('legend', {}, title), ...rows);
 }
 
 /** Returns null for endpoints that take no files. */

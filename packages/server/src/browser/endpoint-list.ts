@@ -1,5 +1,5 @@
 /** The endpoints by schema and group, and the filter. */
-import { element } from './dom.ts';
+import { button, element } from './dom.ts';
 import { accessText } from './endpoint-about.ts';
 import { EndpointForm, type FormContext } from './endpoint-form.ts';
 import type { OperationGroup, SchemaGroup } from './endpoint-groups.ts';
@@ -18,11 +18,20 @@ interface Row {
 }
 
 /** A heading with the elements below it, which is hidden with the last of them. */
-interface Group {
-  readonly element: HTMLElement;
+type Group = {
   readonly rows: readonly Row[];
   /** The number of endpoints that the filter shows; null: the heading has none. */
   readonly count: HTMLElement | null;
+} & (
+  | { readonly folds: true; readonly element: HTMLDetailsElement }
+  | { readonly folds: false; readonly element: HTMLElement }
+);
+
+interface ListEvents {
+  /** Receives the id of an endpoint that was opened. */
+  readonly onOpen: (id: string) => void;
+  /** The filter has to be emptied. */
+  readonly onClear: () => void;
 }
 
 export class EndpointList {
@@ -31,12 +40,14 @@ export class EndpointList {
   readonly #onOpen: (id: string) => void;
   readonly #rows: Row[] = [];
   readonly #groups: Group[] = [];
-  readonly #noMatch = element('p', { class: 'no-match', hidden: true }, 'No endpoint has these words.');
+  readonly #noMatch: HTMLElement;
 
-  /** @param onOpen is called with the id of an endpoint that was opened */
-  constructor(schemas: readonly SchemaGroup[], context: FormContext, onOpen: (id: string) => void) {
+  constructor(schemas: readonly SchemaGroup[], context: FormContext, { onOpen, onClear }: ListEvents) {
     this.#context = context;
     this.#onOpen = onOpen;
+    const text = element('p', {}, 'No endpoint has these words.');
+    const clear = button('Clear the filter', 'secondary', onClear);
+    this.#noMatch = element('div', { class: 'no-match', hidden: true }, text, clear);
     this.view = element('div', { class: 'list' }, this.#noMatch, ...schemas.map((schema) => this.#schema(schema)));
     this.view.addEventListener('keydown', (event) => this.#moveFocus(event));
   }
@@ -52,6 +63,7 @@ export class EndpointList {
     for (const group of this.#groups) {
       const { length } = group.rows.filter(({ details }) => !details.hidden);
       group.element.hidden = length === 0;
+      if (group.folds) group.element.open = words.length > 0 || group.rows.some(({ details }) => details.open);
       if (group.count !== null) group.count.textContent = String(length);
     }
     this.#noMatch.hidden = shown.size > 0;
@@ -62,6 +74,8 @@ export class EndpointList {
   open(id: string): EndpointForm | null {
     const row = this.#rows.find(({ operation }) => operation.id === id);
     if (row === undefined) return null;
+    const variants = row.details.closest<HTMLDetailsElement>('.variants');
+    if (variants !== null) variants.open = true;
     row.details.open = true;
     const form = row.form();
     // The event comes later, and not at all for an endpoint that is open.
@@ -80,15 +94,31 @@ export class EndpointList {
     const count = element('span', { class: 'count' }, String(rows.length));
     const title = schema === '' ? null : element('h2', {}, visibleText(schema), ' ', count);
     const view = element('section', { class: 'schema' }, title, ...views.map((group) => group.element));
-    return this.#group({ element: view, rows, count }).element;
+    return this.#group({ element: view, rows, count, folds: false }).element;
   }
 
   #operationGroup({ name, description, operations }: OperationGroup): Group {
     const rows = operations.map((operation) => createRow(operation, this.#context, this.#onOpen));
     const title = element('h3', {}, visibleText(name));
-    const rowList = element('div', { class: 'rows' }, ...rows.map(({ details }) => details));
+    const variants = rows.filter(({ operation }) => operation.isVariant);
+    const common = rows.filter(({ operation }) => !operation.isVariant);
+    const rowList = element(
+      'div',
+      { class: 'rows' },
+      ...common.map(({ details }) => details),
+      this.#variants(variants),
+    );
     const text = description === '' ? null : element('p', { class: 'prose' }, visibleText(description));
-    return this.#group({ element: element('section', {}, title, text, rowList), rows, count: null });
+    return this.#group({ element: element('section', {}, title, text, rowList), rows, count: null, folds: false });
+  }
+
+  /** The variants of writing to a table would hide the other endpoints. */
+  #variants(rows: readonly Row[]): HTMLElement | null {
+    if (rows.length === 0) return null;
+    const summary = element('summary', {}, `${rows.length} more: on conflict, with the written rows`);
+    const view = element('details', { class: 'variants' }, summary, ...rows.map(({ details }) => details));
+    this.#groups.push({ element: view, rows, count: null, folds: true });
+    return view;
   }
 
   #group(group: Group): Group {
@@ -100,7 +130,9 @@ export class EndpointList {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     const summary = (event.target as HTMLElement).closest<HTMLElement>('.endpoint > summary');
     if (step === 0 || summary === null) return;
-    const shown = this.#rows.filter(({ details }) => !details.hidden);
+    const shown = this.#rows.filter(
+      ({ details }) => !details.hidden && details.closest('.variants:not([open])') === null,
+    );
     const index = shown.findIndex(({ details }) => details === summary.parentElement);
     event.preventDefault();
     shown[index + step]?.details.querySelector('summary')!.focus();

@@ -78,9 +78,7 @@ export class FilterForm {
   }
 
   #add(): Row {
-    const options = this.#conditions.map(({ name, type }) =>
-      element('option', { value: name }, visibleText(`${name} – ${type}`)),
-    );
+    const options = this.#conditions.map(({ name }) => element('option', { value: name }, visibleText(name)));
     const row: Row = {
       view: element('div', { class: 'filter', role: 'group', 'aria-label': 'Condition' }),
       column: element('select', { 'aria-label': 'Column' }, element('option', { value: '' }, 'column …'), ...options),
@@ -109,7 +107,8 @@ export class FilterForm {
 
   #showValue({ column, operator, value }: Row): void {
     value.disabled = column.value === '' || isState(operator.value);
-    value.placeholder = placeholders[operator.value] ?? '';
+    const type = column.value === '' ? '' : visibleText(this.#conditionOf(column.value).type);
+    value.placeholder = value.disabled ? '' : (placeholders[operator.value] ?? type);
   }
 
   #removeByUser(row: Row): void {

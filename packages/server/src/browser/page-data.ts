@@ -12,6 +12,8 @@ export interface PageData {
   readonly authentication: PageAuthentication;
   /** The members of a problem, the body of errors. */
   readonly problem: string;
+  /** The rows of tables, and the bodies that operations share; empty on the start page. */
+  readonly schemas: readonly PageSchema[];
   /** By schema, group and path. */
   readonly operations: readonly PageOperation[];
 }
@@ -45,6 +47,8 @@ export interface PageOperation {
   /** The table or view; for routines the first tag. */
   readonly group: string;
   readonly isTable: boolean;
+  /** Whether it is a variant of writing to a table: with the written rows, or on conflict. */
+  readonly isVariant: boolean;
   readonly tags: readonly string[];
   /** One for each overload. */
   readonly signatures: readonly string[];
@@ -100,7 +104,22 @@ export interface PageResponse {
   readonly problem: boolean;
   readonly headers: readonly { readonly name: string; readonly description: string }[];
   /** The bodies beside problems. */
-  readonly content: readonly { readonly mediaType: string; readonly type: string }[];
+  readonly content: readonly PageContent[];
+}
+
+export interface PageContent {
+  readonly mediaType: string;
+  /** For readers. */
+  readonly type: string;
+  /** Null for other media types than JSON. */
+  readonly example: string | null;
+}
+
+/** A schema that several operations share. */
+export interface PageSchema {
+  readonly name: string;
+  readonly type: string;
+  readonly example: string;
 }
 
 export interface PageClientCall {

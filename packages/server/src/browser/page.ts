@@ -6,6 +6,7 @@ import { EndpointList } from './endpoint-list.ts';
 import type { PageData } from './page-data.ts';
 import { docsIntro, pageHeader } from './page-header.ts';
 import { historyView, RequestHistory, type SentRequest } from './request-history.ts';
+import { schemaList } from './schema-list.ts';
 import { Session } from './session.ts';
 import { Sidebar } from './sidebar.ts';
 
@@ -36,9 +37,15 @@ function show(data: PageData): void {
     globalThis.history.replaceState(null, '', `#${encodeURIComponent(id)}`);
     sidebar.mark(id);
   };
-  const list = new EndpointList(schemas, { session, history, problem: data.problem }, onOpen);
+  const onClear = (): void => {
+    search.clear();
+    search.focus();
+  };
+  const list = new EndpointList(schemas, { session, history, problem: data.problem }, { onOpen, onClear });
+  const schemaView = schemaList(data.schemas);
   const search = new Search(operations.length, (text) => {
     const shown = list.filter(text);
+    if (schemaView !== null) schemaView.hidden = text.trim() !== '';
     sidebar.filter(text.trim() === '' ? null : shown);
     return shown;
   });
@@ -46,7 +53,7 @@ function show(data: PageData): void {
     search.clear();
     return list.open(id);
   };
-  const sidebar = new Sidebar(schemas, open);
+  const sidebar = new Sidebar(schemas, schemaView !== null, open);
   search.update();
   search.onEnter((id) => list.open(id));
   const reopen = ({ operation, state }: SentRequest): EndpointForm => {
@@ -62,7 +69,7 @@ function show(data: PageData): void {
     document.body.replaceChildren(header, element('div', { class: 'layout' }, main));
     return;
   }
-  main.append(list.view);
+  main.append(list.view, ...(schemaView === null ? [] : [schemaView]));
   const aside = element('aside', { 'aria-label': 'Contents' }, search.view, sidebar.view);
   const skip = element('a', { class: 'skip', href: '#main' }, 'Skip to the endpoints');
   skip.addEventListener('click', (event) => {
@@ -116,6 +123,10 @@ class Search {
     if (this.#filter.value === '') return;
     this.#filter.value = '';
     this.update();
+  }
+
+  focus(): void {
+    this.#filter.focus();
   }
 
   /** Enter opens the first endpoint that is shown. */

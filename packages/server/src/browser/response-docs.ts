@@ -2,6 +2,7 @@
 import { element } from './dom.ts';
 import { accessText } from './endpoint-about.ts';
 import type { PageOperation, PageResponse } from './page-data.ts';
+import { bodyDocs } from './schema-list.ts';
 import { visibleText } from './visible-text.ts';
 
 /** @param problem the members of a problem */
@@ -39,14 +40,14 @@ function successView({ status, description, content, headers }: PageResponse): H
       ? []
       : [
           element('p', { class: 'note' }, visibleText(first.mediaType)),
-          typeView('Type of the body', first.type),
+          bodyDocs('the body', first.type, first.example),
           also === '' ? null : element('p', { class: 'note also' }, `Also as ${also}.`),
         ];
   const headerList = headers.flatMap(({ name, description: text }) => [
     element('dt', {}, visibleText(name)),
     element('dd', {}, visibleText(text)),
   ]);
-  const line = [statusView(status, 'good'), ' ', visibleText(description)];
+  const line = [statusView(status, status.startsWith('3') ? 'other' : 'good'), ' ', visibleText(description)];
   if (body.length === 0 && headerList.length === 0) return element('p', { class: 'response-doc' }, ...line);
   return element(
     'details',
@@ -69,19 +70,14 @@ function errorsView(errors: readonly ErrorResponse[], problem: string): HTMLElem
     element('summary', {}, statusView('Errors', 'bad'), ' ', [...byStatus.keys()].map(statusText).join(', ')),
     element('dl', { class: 'facts errors' }, ...statuses),
     element('p', { class: 'note' }, 'application/problem+json'),
-    typeView('Type of a problem', problem),
+    bodyDocs('a problem', problem, null),
   );
 }
 
-function statusView(status: string, kind: 'good' | 'bad'): HTMLElement {
+function statusView(status: string, kind: 'good' | 'other' | 'bad'): HTMLElement {
   return element('strong', { class: `status ${kind}` }, visibleText(statusText(status)));
 }
 
 function statusText(status: string): string {
   return status === 'default' ? 'others' : status;
-}
-
-function typeView(label: string, type: string): HTMLElement {
-  const attributes = { class: 'type-text', tabindex: 0, role: 'group', 'aria-label': label };
-  return element('pre', attributes, visibleText(type));
 }

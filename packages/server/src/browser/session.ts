@@ -2,28 +2,28 @@
 import type { PageData, PageOperation } from './page-data.ts';
 import type { ReceivedResponse } from './send.ts';
 
-const cookieMark = 'pgway-cookie-login';
-/** The fragment with which the sign-in page returns. */
-const signedInHash = '#signed-in';
-
 export class Session {
   readonly #data: PageData;
   readonly #listeners: (() => void)[] = [];
   #token: string | null = null;
   #basic: string | null = null;
   #antiforgeryToken: string | null = null;
+  #hasCookie = false;
 
   constructor(data: PageData) {
     this.#data = data;
-    if (location.hash !== signedInHash) return;
-    sessionStorage.setItem(cookieMark, 'yes');
-    history.replaceState(null, '', location.pathname);
+    if (!data.authentication.cookie) return;
+    void this.#askForCookie();
+    // Another page may have signed in or out.
+    document.addEventListener('visibilitychange', () => {
+      if (document.visibilityState === 'visible') void this.#askForCookie();
+    });
   }
 
   /** The kind of credentials that requests carry; null for none that the page knows. */
   get state(): 'token' | 'cookie' | 'basic' | null {
     if (this.#token !== null) return 'token';
-    if (sessionStorage.getItem(cookieMark) !== null) return 'cookie';
+    if (this.#hasCookie) return 'cookie';
     return this.#basic === null ? null : 'basic';
   }
 
@@ -46,7 +46,7 @@ export class Session {
   forget(): void {
     this.#token = null;
     this.#basic = null;
-    sessionStorage.removeItem(cookieMark);
+    this.#hasCookie = false;
     this.#changed();
   }
 
@@ -84,12 +84,28 @@ export class Session {
     if (loginOrLogout === 'login' && status === 200) {
       const token = accessToken(headers, bytes);
       this.#token = token;
-      if (token === null && this.#data.authentication.cookie) sessionStorage.setItem(cookieMark, 'yes');
+      if (token === null && this.#data.authentication.cookie) this.#hasCookie = true;
       this.#changed();
     }
     const isExpired = status === 401 && loginOrLogout === null && !access.basic && this.state !== 'basic';
     const isSignedOut = loginOrLogout === 'logout' && status < 300;
     if (this.state !== null && (isSignedOut || isExpired)) this.forget();
+  }
+
+  /** Asks the server whether the browser has the cookie of a session, which scripts cannot read. */
+  async #askForCookie(): Promise<void> {
+    const before = this.#hasCookie;
+    try {
+      const response = await fetch(new URL('/_pgway/caller.json', location.origin), { cache: 'no-store' });
+      if (!response.ok) return;
+      const { signedIn } = (await response.json()) as { readonly signedIn: boolean };
+      // A login or logout in the meantime is newer.
+      if (this.#hasCookie !== before || signedIn === before) return;
+      this.#hasCookie = signedIn;
+      this.#changed();
+    } catch {
+      // Without an answer, the page keeps what it knows.
+    }
   }
 
   #changed(): void {

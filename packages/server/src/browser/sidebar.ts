@@ -12,6 +12,8 @@ interface GroupView {
   readonly details: HTMLDetailsElement;
   readonly links: ReadonlyMap<string, HTMLElement>;
   readonly count: HTMLElement;
+  /** Whether the group is open at first. */
+  readonly isOpen: boolean;
 }
 
 export class Sidebar {
@@ -21,13 +23,15 @@ export class Sidebar {
   readonly #isShort: boolean;
   #current: HTMLElement | null = null;
 
-  constructor(schemas: readonly SchemaGroup[], open: (id: string) => void) {
+  /** @param hasSchemas whether the schemas are below the endpoints */
+  constructor(schemas: readonly SchemaGroup[], hasSchemas: boolean, open: (id: string) => void) {
     const count = schemas.flatMap(({ groups }) => groups.flatMap(({ operations }) => operations)).length;
     this.#isShort = count <= openUpTo;
     this.view = element(
       'nav',
       { class: 'sidebar', 'aria-label': 'Endpoints' },
       ...schemas.flatMap((schema) => this.#schema(schema)),
+      hasSchemas ? element('a', { class: 'to-schemas', href: '#schemas' }, 'Schemas') : null,
     );
     this.view.addEventListener('click', (event) => {
       const id = (event.target as HTMLElement).closest('a')?.dataset['id'];
@@ -39,12 +43,12 @@ export class Sidebar {
 
   /** Shows the endpoints with these ids; null: all of them. */
   filter(shown: ReadonlySet<string> | null): void {
-    for (const { details, links, count } of this.#groups) {
+    for (const { details, links, count, isOpen } of this.#groups) {
       for (const [id, link] of links) link.parentElement!.hidden = shown?.has(id) === false;
       const { length } = [...links.keys()].filter((id) => shown?.has(id) !== false);
       details.hidden = length === 0;
       count.textContent = String(length);
-      details.open = shown === null ? this.#isShort || details.querySelector('[aria-current]') !== null : true;
+      details.open = shown !== null || isOpen || details.querySelector('[aria-current]') !== null;
     }
     for (const { title, groups } of this.#headings) title.hidden = groups.every(({ details }) => details.hidden);
   }
@@ -72,8 +76,10 @@ export class Sidebar {
     const items = [...links.values()].map((link) => element('li', {}, link));
     const count = element('span', { class: 'count' }, String(operations.length));
     const summary = element('summary', {}, element('span', { class: 'group-name' }, visibleText(name)), count);
-    const details = element('details', { open: this.#isShort }, summary, element('ul', {}, ...items));
-    return { details, links, count };
+    // A table is one entry with up to eleven endpoints.
+    const isOpen = this.#isShort && operations.some(({ isTable }) => !isTable);
+    const details = element('details', { open: isOpen }, summary, element('ul', {}, ...items));
+    return { details, links, count, isOpen };
   }
 }
 

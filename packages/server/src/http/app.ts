@@ -6,6 +6,7 @@ import { requestId, requestMethods } from '@pgway/core/internal';
 import { gatewayPlugin } from '@pgway/core/fastify';
 import { fastify, type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
 import { ConfigurationError } from '../config/configuration-error.ts';
+import { callerDocument, replyCaller } from './caller-document.ts';
 import { hasCors } from '../config/schema/http.ts';
 import type { Configuration } from '../config/schema.ts';
 import { isProduction } from '../authentication-options.ts';
@@ -69,6 +70,7 @@ export async function createApp(
     done();
   });
   app.setErrorHandler<FastifyError>((error, request, reply) => {
+    if (error instanceof Problem) return sendProblem(error, configuration.gateway.errorFormat, reply);
     if ((error.statusCode ?? 500) < 500) return reply.send(error);
     onError(error, request);
     return sendProblem(new Problem('internal', { cause: error }), configuration.gateway.errorFormat, reply);
@@ -84,6 +86,7 @@ export async function createApp(
     const page = findPage(pages, gateway.endpoints, request.raw);
     const precedesFiles = page !== null && request.url.split('?', 1)[0] !== '/';
     if (!precedesFiles && (await serveFile?.(request, reply)) === true) return reply;
+    if (page === callerDocument) return replyCaller(gateway, request, reply);
     if (page !== null) return replyDocument(page, request.raw, reply);
     const isDeveloper = !isProduction(configuration) && isLocalRequest(request.raw);
     const nearest = isDeveloper ? nearestEndpoint(gateway.endpoints, request.method, requestPath(request.raw)) : null;

@@ -1,8 +1,11 @@
 /** The scripts and styles of the pages, which the browser loads from one folder. */
-import { type ServedDocument } from '../http/send-document.ts';
+import { callerDocument } from '../http/caller-document.ts';
+import type { ServedDocument } from '../http/send-document.ts';
 import { readPackageFile } from '../package-files.ts';
 
 export const assetsPath = '/_pgway/';
+/** Whether the caller is signed in. */
+export const callerPath = `${assetsPath}caller.json`;
 
 /** The modules of the start page and the API docs page, in `browser/`. The first one imports the others. */
 export const scriptModules = [
@@ -32,6 +35,7 @@ export const scriptModules = [
   'response-docs.js',
   'response-view.js',
   'row-grid.js',
+  'schema-list.js',
   'select-form.js',
   'send.js',
   'session.js',
@@ -51,6 +55,7 @@ const served = new Map<string, ServedDocument>();
 
 /** Returns an asset of a page, which is read once; null for paths of none. */
 export function findAsset(path: string, names: ReadonlySet<string>): ServedDocument | null {
+  if (path === callerPath && names === pageAssets) return callerDocument;
   const name = path.startsWith(assetsPath) ? path.slice(assetsPath.length) : '';
   if (!names.has(name)) return null;
   const known = served.get(name);

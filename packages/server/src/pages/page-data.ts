@@ -2,12 +2,13 @@
 import { relatedTables, requestMethods } from '@pgway/core/internal';
 import type { Endpoint } from '@pgway/core';
 import { openApiDocument } from '@pgway/generators';
-import { clientCalls, openApiOperations, openApiOptions } from '@pgway/generators/internal';
+import { clientCalls, type OpenApiOperation, openApiOperations, openApiOptions } from '@pgway/generators/internal';
 import type { PageAuthentication, PageData, PageLink, PageOperation } from '../browser/page-data.ts';
 import { isProduction, signOutPath } from '../authentication-options.ts';
 import type { Configuration } from '../config/schema.ts';
 import { databaseOf, toOpenApiOptions, toTypescriptClientOptions } from '../config/generator-options.ts';
 import { batchOperation, type OperationContext, pageOperation } from './page-operation.ts';
+import { pageSchemas } from './page-schemas.ts';
 import { asObject, formatSchema } from './schema-text.ts';
 import { signInPagePath } from './sign-in-path.ts';
 
@@ -31,7 +32,8 @@ export function pageData(
   const document = openApiDocument(endpoints, toOpenApiOptions(configuration));
   const components = asObject(document['components']);
   const shared = { schemas: asObject(components['schemas']), responses: asObject(components['responses']) };
-  const operations = operationsOf(endpoints, configuration, document, shared);
+  const described = openApiOperations(endpoints, toOpenApiOptions(configuration));
+  const operations = operationsOf(described, endpoints, configuration, { document, shared });
   return {
     kind,
     title: hasTitle ? title : databaseOf(connectionString),
@@ -41,15 +43,21 @@ export function pageData(
     links,
     authentication: pageAuthentication(configuration, path),
     problem: formatSchema(shared.schemas['Problem']),
+    schemas: kind === 'docs' ? pageSchemas(described, shared.schemas) : [],
     operations: (isPublic ? operations.map(withoutDefaults) : operations).toSorted(compare),
   };
 }
 
+interface Described {
+  readonly document: ReturnType<typeof openApiDocument>;
+  readonly shared: OperationContext['shared'];
+}
+
 function operationsOf(
+  described: readonly OpenApiOperation[],
   endpoints: readonly Endpoint[],
   configuration: Configuration,
-  document: ReturnType<typeof openApiDocument>,
-  shared: OperationContext['shared'],
+  { document, shared }: Described,
 ): readonly PageOperation[] {
   const originals = new Map(endpoints.map((endpoint) => [endpoint.table?.sourceData, endpoint]));
   const context: OperationContext = {
@@ -61,9 +69,7 @@ function operationsOf(
       return original === undefined ? [] : relatedTables(original);
     },
   };
-  const operations = openApiOperations(endpoints, toOpenApiOptions(configuration)).map((operation) =>
-    pageOperation(operation, context),
-  );
+  const operations = described.map((operation) => pageOperation(operation, context));
   const { batchPath } = configuration.gateway;
   if (batchPath === null) return operations;
   const batch = asObject(asObject(asObject(document['paths'])[batchPath])['post']);
@@ -82,13 +88,10 @@ function pageAuthentication(configuration: Configuration, path: string): PageAut
     cookie: cookie.enabled,
     bearer: bearer.enabled || jwt.enabled,
     antiforgeryPath: authentication.antiforgeryPath,
-    signInUrl: signInPath === null ? null : `${signInPath}?return_to=${encodeURIComponent(`${path}${signedInHash}`)}`,
+    signInUrl: signInPath === null ? null : `${signInPath}?return_to=${encodeURIComponent(path)}`,
     signOutPath: signInPath === null ? null : signOutPath(externalSignIn),
   };
 }
-
-/** The fragment of the address that a sign-in returns to. */
-const signedInHash = '#signed-in';
 
 const methodOrder: readonly string[] = requestMethods;
 

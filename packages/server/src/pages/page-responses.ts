@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { PageResponse } from '../browser/page-data.ts';
 import type { JsonSchema } from '@pgway/generators/internal';
+import { schemaExample } from './schema-example.ts';
 import { asObject, formatSchema, plainText, type SharedSchemas } from './schema-text.ts';
 
 /** The parts of the Components Object that responses refer to. */
@@ -40,7 +41,8 @@ function contentOf({ content }: JsonSchema, schemas: SharedSchemas): PageRespons
     .filter(([mediaType]) => mediaType !== 'application/problem+json')
     .map(([mediaType, media]) => {
       const { schema, itemSchema } = asObject(media);
-      return { mediaType, type: formatSchema(schema ?? itemSchema, schemas) };
+      const example = mediaType === 'application/json' ? schemaExample(schema, schemas) : null;
+      return { mediaType, type: formatSchema(schema ?? itemSchema, schemas), example };
     });
 }
 

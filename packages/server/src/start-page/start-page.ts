@@ -8,14 +8,18 @@ import type { Configuration } from '../config/schema.ts';
 import { exampleLinks } from '../example/example-page.ts';
 import { isLocalRequest } from '../http/local-request.ts';
 import { type DocumentLookup, requestPath, type ServedDocument } from '../http/send-document.ts';
-import { assetsPath, findAsset, pageAssets } from '../pages/page-assets.ts';
+import { assetsPath, callerPath, findAsset, pageAssets } from '../pages/page-assets.ts';
 import { pageData } from '../pages/page-data.ts';
 import { pageDocument } from '../pages/page-document.ts';
 
 const dataPath = `${assetsPath}endpoints.json`;
 
 /** The paths of all files of the page. */
-export const startPageFiles: readonly string[] = [dataPath, ...[...pageAssets].map((name) => `${assetsPath}${name}`)];
+export const startPageFiles: readonly string[] = [
+  dataPath,
+  callerPath,
+  ...[...pageAssets].map((name) => `${assetsPath}${name}`),
+];
 
 const withoutScripts =
   'This page needs JavaScript. The option <code>openApi.path</code> serves a document with the endpoints.';

@@ -20,7 +20,7 @@ try {
 
 /** @param {string} address */
 async function takeStartPage(address) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 640 } });
   await page.goto(address);
   await page.getByRole('searchbox').fill('books');
   const books = page.locator('.endpoint', { has: page.locator('.path', { hasText: /^\/api\/books$/ }) }).first();

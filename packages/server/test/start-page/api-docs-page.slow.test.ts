@@ -91,11 +91,66 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     const responses = rent.getByRole('group', { name: 'Responses' });
     await responses.getByText('Errors').click();
     expect(await responses.locator('.response-doc').allInnerTexts()).toEqual([
-      '200 Rows\n\napplication/json\n\narray of {\n  id: integer or null\n  due: date or null\n}\n\nAlso as application/x-ndjson, text/csv, text/html, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.',
+      '200 Rows\n\napplication/json\n\narray of {\n  id: integer or null\n  due: date or null\n}\n[\n  {\n    "id": 1,\n    "due": "2030-01-31"\n  }\n]\n\nAlso as application/x-ndjson, text/csv, text/html, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.',
       expect.stringMatching(
         /^Errors 401, 403, 4XX, others\n401\nThe request has no valid credentials\n403\nThe endpoint requires the role staff\n4XX\n[^]*type: string/,
       ),
     ]);
+  });
+
+  test('lists the schemas of rows and shared bodies, with examples', async () => {
+    const { page, errors } = await pages.open({ path: '/docs' });
+    await page.getByRole('link', { name: 'Schemas' }).click();
+    const schemas = page.locator('#schemas');
+    expect(await schemas.locator('summary').allInnerTexts()).toEqual([
+      `public.${markup}`,
+      'public.film',
+      'public.language',
+      'Problem',
+      'Tokens',
+    ]);
+    await schemas.getByText('public.film').click();
+    expect(await schemas.getByRole('group', { name: 'Type of public.film' }).innerText()).toBe(
+      '{\n  id: integer\n  title: string\n  length: integer or null\n  languageId: integer\n}',
+    );
+    expect(JSON.parse(await schemas.getByRole('group', { name: 'Example of public.film' }).innerText())).toEqual({
+      id: 1,
+      title: 'text',
+      length: 1,
+      languageId: 1,
+    });
+    await page.getByLabel('Filter endpoints').fill('no such words');
+    expect(await schemas.isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Clear the filter' }).click();
+    expect(await schemas.isVisible()).toBe(true);
+    expect(await page.locator(':focus').getAttribute('id')).toBe('filter');
+    await page.goto(pages.origin);
+    expect(await page.locator('#schemas').count()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  test('the endpoints of a table are folded: one entry beside the list, and variants below the others', async () => {
+    const { page, errors } = await pages.open();
+    const sidebar = page.locator('.sidebar');
+    expect(await sidebar.locator('summary').filter({ visible: true }).allInnerTexts()).toEqual([
+      expect.stringContaining(markup),
+      expect.stringMatching(/^Functions/),
+      'film\n11',
+      'language\n11',
+      'Batches\n1',
+    ]);
+    expect(await sidebar.getByText('/api/film', { exact: true }).first().isVisible()).toBe(false);
+    const variant = endpointOf(page, 'filmReturningPut');
+    expect(await variant.isVisible()).toBe(false);
+    await page.getByText('7 more: on conflict, with the written rows').nth(1).click();
+    expect(await variant.isVisible()).toBe(true);
+    expect(await endpointOf(page, 'languageReturningPut').isVisible()).toBe(false);
+    await page.getByLabel('Filter endpoints').fill('language returning');
+    await endpointOf(page, 'languageReturningPut').waitFor();
+    await page.keyboard.press('Escape');
+    await page.evaluate(`location.hash = '#languageReturningPut'`);
+    await endpointOf(page, 'languageReturningPut').locator('.opened').waitFor();
+    expect(errors).toEqual([]);
   });
 
   test.each(Object.entries(paths))('sends conditions, columns and related rows of a listing: %s', async (_, path) => {
@@ -204,6 +259,22 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     expect(errors).toEqual([]);
   });
 
+  test('shows that the browser is signed in, wherever that has happened', async () => {
+    const { page, errors } = await pages.open({ path: '/signin' });
+    await page.getByLabel('Email').fill('ada@example.org');
+    await page.getByLabel('Password').fill('secret');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${pages.origin}/`);
+    await page.getByText('Signed in (cookie)').waitFor();
+    // Signed out by another page.
+    await page.context().clearCookies();
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
   test('has one button to sign in, which leads to the sign-in page and back', async () => {
     const { page, errors } = await pages.open({ path: '/docs' });
     expect(await page.getByText('Sign in', { exact: true }).filter({ visible: true }).count()).toBe(1);
@@ -294,6 +365,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
         const { page, errors } = await pages.open({ ...options, path });
         expect(await accessibilityFindings(page)).toEqual([]);
         await useEverything(page);
+        if (path === '/docs') await page.locator('#schemas summary').first().click();
         expect(await accessibilityFindings(page)).toEqual([]);
         await page.getByRole('button', { name: /^History/ }).click();
         expect(await accessibilityFindings(page)).toEqual([]);

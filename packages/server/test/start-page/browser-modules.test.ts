@@ -29,6 +29,7 @@ function operation(path: string, parameters: readonly PageParameter[], kind?: 'o
     schema: 'public',
     group: 'Functions',
     isTable: false,
+    isVariant: false,
     tags: [],
     signatures: [],
     summary: '',

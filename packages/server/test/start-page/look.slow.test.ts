@@ -178,7 +178,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     const sizes =
       await page.evaluate(`performance.getEntriesByType('resource').filter(({ name }) => !name.endsWith('.json') && name.includes('/_pgway/'))
       .reduce((sum, { decodedBodySize }) => sum + decodedBodySize, performance.getEntriesByType('navigation')[0].decodedBodySize)`);
-    expect(sizes).toBeLessThan(120_000);
+    expect(sizes).toBeLessThan(125_000);
     expect(errors).toEqual([]);
   });
 });

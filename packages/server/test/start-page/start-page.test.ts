@@ -178,6 +178,7 @@ describe('the data', () => {
       schema: 'public',
       group: 'Functions',
       isTable: false,
+      isVariant: false,
       tags: ['function', 'stable'],
       signatures: ['public.greet(_name text, _mood public.mood, _days integer[])'],
       summary: 'Says "hello" & <b>more</b>.',
@@ -224,7 +225,7 @@ describe('the data', () => {
           description: 'text',
           problem: false,
           headers: [],
-          content: [{ mediaType: 'text/plain', type: 'string' }],
+          content: [{ mediaType: 'text/plain', type: 'string', example: null }],
         },
         { status: '4XX', description: 'Another error of the request', problem: true, headers: [], content: [] },
         {
@@ -248,7 +249,11 @@ describe('the data', () => {
     expect({ body, eventsPath, content: responses[0]!.content[0] }).toEqual({
       body: { kind: 'object', mediaType: 'application/json', required: true, accept: '' },
       eventsPath: '/api/save/info',
-      content: { mediaType: 'application/json', type: 'array of {\n  id: integer or null\n}' },
+      content: {
+        mediaType: 'application/json',
+        type: 'array of {\n  id: integer or null\n}',
+        example: '[\n  {\n    "id": 1\n  }\n]',
+      },
     });
     expect(byPath.get('/api/store')!.body).toEqual({
       kind: 'files',
@@ -285,6 +290,22 @@ describe('the data', () => {
   });
 });
 
+test('a page learns whether its caller is signed in, and nothing else', async () => {
+  const { port, gateway } = await serve({ configuration: { cookie: { enabled: true } } });
+  const { headers: signedIn } = await gateway.signIn(new Request(`http://127.0.0.1:${port}/`), { user_id: '7' });
+  const cookie = signedIn.find(([name]) => name === 'set-cookie')![1].split(';', 1)[0]!;
+  const ask = (headers: Record<string, string>) => get(port, '/_pgway/caller.json', headers);
+  const { headers, body } = await ask({ cookie });
+  expect([body, headers['content-type'], headers['cache-control']]).toEqual([
+    '{"signedIn":true}',
+    'application/json',
+    'no-store',
+  ]);
+  expect((await ask({})).body).toBe('{"signedIn":false}');
+  const broken = await ask({ cookie: `${cookie}x` });
+  expect([broken.status, broken.body]).toEqual([200, '{"signedIn":false}']);
+});
+
 describe('who gets it', () => {
   test.each([
     ['programs on this machine, by default', {}, {}, 200],
@@ -300,7 +321,7 @@ describe('who gets it', () => {
     ['every client when it is enabled', { startPage: { enabled: true } }, { forwarded: 'for=192.0.2.1' }, 200],
   ])('%s', async (_, configuration, headers, status) => {
     const { port } = await serve({ configuration });
-    for (const path of ['/', '/_pgway/endpoints.json', '/_pgway/page.css']) {
+    for (const path of ['/', '/_pgway/endpoints.json', '/_pgway/page.css', '/_pgway/caller.json']) {
       expect((await get(port, path, headers)).status).toBe(status);
     }
   });
