@@ -4,13 +4,16 @@ import { cp, mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freshDatabase } from '@pgway/testing';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { checkoutFiles, root } from './deploy/deploy-files.ts';
 import { folderWith } from './support/folder.ts';
 import { start } from './support/program.ts';
 
 /** npm finds its cache and settings in HOME. */
 const environment = { HOME: process.env['HOME'], NO_COLOR: '1', npm_config_prefer_offline: 'true' };
+
+// Each test installs packages several times, which takes minutes on a busy machine.
+vi.setConfig({ testTimeout: 1_200_000 });
 
 async function copyOfCheckout(): Promise<string> {
   const folder = await folderWith();
