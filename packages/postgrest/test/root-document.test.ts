@@ -990,3 +990,20 @@ describe('openApiMode and serverUrl', () => {
     }
   });
 });
+
+describe('the path of the OpenAPI document', () => {
+  const document = useGateway(
+    `create function document() returns json stable begin atomic select json_build_object('swagger', '2.0'); end;
+     comment on function document is E'HTTP GET /rest/\\nContent-Type: application/openapi+json';`,
+    { routineSources: [functionsSource(), postgrestSource()], commentsMode: 'parseAll' },
+  );
+
+  test('a function that has it responds in place of the document', async () => {
+    const { status, headers, body } = await document.send('GET /rest/');
+    expect([status, headers.get('content-type'), JSON.parse(body)]).toEqual([
+      200,
+      'application/openapi+json',
+      { swagger: '2.0' },
+    ]);
+  });
+});
