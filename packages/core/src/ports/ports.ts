@@ -1,5 +1,12 @@
 /** The interfaces between the gateway and exchangeable parts: authentication schemes, caches, broadcasts, sources, observers. */
-import { AcquireTimeout, ConnectionLost, DatabaseError, type TextTable, type Value } from '../postgres/port.ts';
+import {
+  AcquireTimeout,
+  ConnectionLost,
+  DatabaseError,
+  type Statement,
+  type TextTable,
+  type Value,
+} from '../postgres/port.ts';
 import { Problem } from '../http/problem.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import type { JoinedBody, JoinedRows } from '../http/joined-rows.ts';
@@ -203,6 +210,8 @@ export interface QueryStatement {
    * statements is bounded. Absent: the statement is not prepared.
    */
   readonly statementKey?: string;
+  /** The types of parameters and columns, and their names; absent: any, and those of the result. Part of the text of `statementKey`. */
+  readonly expected?: Pick<Statement, 'types' | 'columns' | 'columnNames'>;
   readonly values: readonly Value[];
   /** One per value; null: not a value of the client. */
   readonly valueSources: readonly (ValueSource | null)[];

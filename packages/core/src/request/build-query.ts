@@ -142,7 +142,7 @@ function toExecutableCall(call: InjectedCall, query: Query, forcesGenericPlans: 
     settings: addSettings(call.settings, query, forcesGenericPlans),
     statement:
       query.columns === undefined
-        ? candidate.customStatement(query, expectedColumns(call))
+        ? candidate.customStatement(query, expectedColumns(call, query))
         : candidate.shapedStatement(query, query.columns),
     arguments: query.values ?? values,
     valueSources: query.valueSources ?? (query.values === undefined ? parameters : []),
@@ -182,7 +182,8 @@ function buildHeaderQuery({ headerQuery }: Query, { candidate }: InjectedCall): 
 }
 
 /** Undefined for a result without content, whose rows are discarded, and for a dialect, whose query builder reads the row. */
-function expectedColumns({ candidate }: InjectedCall): Statement['columns'] {
+function expectedColumns({ candidate }: InjectedCall, { expected }: Query): Statement['columns'] {
+  if (expected?.columns !== undefined) return expected.columns;
   const { dialect, result } = candidate.endpoint;
   return dialect !== undefined || result.kind === 'nothing' ? undefined : candidate.expectedColumns;
 }

@@ -287,7 +287,7 @@ export class CompiledEndpoint {
 
   /** Returns the statement of a custom query; without a `statementKey`, it is for one call only. */
   customStatement(
-    { sql, statementKey, mainStart }: Pick<QueryStatement, 'sql' | 'statementKey' | 'mainStart'>,
+    { sql, statementKey, mainStart, expected }: Pick<QueryStatement, 'sql' | 'statementKey' | 'mainStart' | 'expected'>,
     columns: Statement['columns'],
   ): Statement {
     const text = typeof sql === 'string' ? (): string => sql : sql;
@@ -296,6 +296,7 @@ export class CompiledEndpoint {
       : (this.#statements ??= new StatementCache()).getOrCreate(statementKey, () => ({
           ...this.#create(text(), columns, null),
           ...(mainStart === undefined ? {} : { mainStart: mainStart() }),
+          ...expected,
         }));
   }
 

@@ -14,6 +14,8 @@ const droppedObjectStates: ReadonlySet<string> = new Set([
   '42P01', // undefined_table
   '42704', // undefined_object
   '42P10', // invalid_column_reference: fewer columns than the statement names
+  '42804', // datatype_mismatch
+  '42846', // cannot_coerce
   '42809', // wrong_object_type: a procedure in place of a function
   '3F000', // invalid_schema_name
 ]);

@@ -1,5 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../catalog/quote.ts';
 import type { Endpoint, EndpointParameter } from '../endpoints/endpoint.ts';
+import { resultColumnTypes } from '../endpoints/statement.ts';
 import {
   buildStoringStatement,
   listQueryInputs,
@@ -7,11 +8,11 @@ import {
   storedValuesSetting,
   writeStoredValue,
 } from '../endpoints/value-sql.ts';
-import type { Query, QueryBuilder, QueryInput, QueryStatement } from '../ports/ports.ts';
+import type { Query, QueryBuilder, QueryInput } from '../ports/ports.ts';
 import type { Value } from '../postgres/port.ts';
 import { numberParameters, type ParsedFile, type ParsedStatement } from './parse-file.ts';
 import type { PreparedFile } from './prepare-files.ts';
-import { isOneResult, listMembers } from './results.ts';
+import { isOneResult, listMembers, type StatementRows } from './results.ts';
 import { type QueryParts, storingQuery, wholeQuery } from './with-query.ts';
 
 /** Returns the builder of the queries of an endpoint. The texts of its statements are made for the first request. */
@@ -48,31 +49,19 @@ function listStatements(
 }
 
 function createStatementsQuery(
-  { file: { parsed }, rows }: PreparedFile,
+  { file: { parsed }, rows: described }: PreparedFile,
   endpoint: Endpoint,
 ): (input: QueryInput) => Query {
   const statements = listStatements(parsed, endpoint);
+  // The place of a stored value can give a column without a name another one.
+  const rows = statements === parsed.statements ? described : described.map((one) => ({ ...one, names: null }));
   const bindings = statements.map((statement) => createBinding(statement, parsed.parameters));
-  const last = statements.length - 1;
+  const types = statements.map((statement, index) =>
+    parameterTypes(statement, parsed.statements[index]!, rows[index]!),
+  );
   // Of the endpoint: the same file may have other types in the database of another tenant.
   const isReadOnly = endpoint.volatility !== 'volatile' && endpoint.isReadThroughout !== true;
-  if (isOneResult(parsed)) {
-    const parts = (): QueryParts => wholeQuery(statements[last]!, endpoint, rows[last]!);
-    const sql = (): string => parts().prefix + parts().main;
-    const mainStart = (): number => parts().prefix.length;
-    const bind = bindings[last]!;
-    const whole = (input: QueryInput): Query => {
-      const { values, valueSources } = bind(input);
-      return { sql, mainStart, statementKey: 'file', isReadOnly, values, valueSources };
-    };
-    if (last === 0) return whole;
-    return (input) => ({
-      ...whole(input),
-      earlier: statements
-        .slice(0, -1)
-        .map((statement, index) => plainStatement(statement, index, bindings[index]!(input))),
-    });
-  }
+  if (isOneResult(parsed)) return createLastQuery({ statements, rows, bindings, types, isReadOnly }, endpoint);
   const { result } = endpoint;
   const shown = result.kind === 'object' ? listMembers(parsed, rows) : [];
   const members = new Map(shown.map((member, place) => [member.index, { ...member, place }]));
@@ -96,14 +85,82 @@ function createStatementsQuery(
     earlier: texts.map((text, index) => ({
       sql: text,
       statementKey: `file ${index}`,
+      expected: { types: types[index]! },
       ...(members.has(index) ? { setting: settingName(index) } : {}),
       ...bindings[index]!(input),
     })),
   });
 }
 
-function plainStatement(statement: ParsedStatement, index: number, bound: BoundValues): QueryStatement {
-  return { sql: statement.prefix + statement.main, statementKey: `file ${index}`, ...bound };
+interface BoundStatements {
+  readonly statements: readonly ParsedStatement[];
+  readonly rows: readonly StatementRows[];
+  readonly bindings: readonly ((input: QueryInput) => BoundValues)[];
+  readonly types: readonly (readonly number[])[];
+  readonly isReadOnly: boolean;
+}
+
+/** Returns the builder of a query whose response is the result of the last statement. */
+function createLastQuery(
+  { statements, rows, bindings, types, isReadOnly }: BoundStatements,
+  endpoint: Endpoint,
+): (input: QueryInput) => Query {
+  const last = statements.length - 1;
+  const parts = (): QueryParts => wholeQuery(statements[last]!, endpoint, rows[last]!);
+  const sql = (): string => parts().prefix + parts().main;
+  const mainStart = (): number => parts().prefix.length;
+  const bind = bindings[last]!;
+  const fixed = {
+    sql,
+    mainStart,
+    statementKey: 'file',
+    isReadOnly,
+    expected: { types: types[last]!, ...expectColumns(endpoint, rows[last]!) },
+  };
+  const whole = (input: QueryInput): Query => {
+    const { values, valueSources } = bind(input);
+    return { ...fixed, values, valueSources };
+  };
+  if (last === 0) return whole;
+  return (input) => ({
+    ...whole(input),
+    earlier: statements.slice(0, -1).map((statement, index) => ({
+      sql: statement.prefix + statement.main,
+      statementKey: `file ${index}`,
+      expected: { types: types[index]! },
+      ...bindings[index]!(input),
+    })),
+  });
+}
+
+/** OIDs below are the same in every database: PostgreSQL manual, "System Catalog Initial Data". */
+const firstUnpinnedOid = 10_000;
+
+/** Returns the types of `$1`, `$2`, … as the load has found them: after a change of the schema, the statement fails and its file is prepared again. */
+function parameterTypes(
+  { names }: ParsedStatement,
+  described: ParsedStatement,
+  { parameterTypes: oids }: StatementRows,
+): readonly number[] {
+  return names.map((name) => {
+    const oid = oids[described.names.indexOf(name)] ?? 0;
+    return oid < firstUnpinnedOid ? oid : 0;
+  });
+}
+
+/** Returns what the columns of the only result have to be. A column that is written as a string can have any type otherwise. */
+function expectColumns(endpoint: Endpoint, { kind, names }: StatementRows): NonNullable<Query['expected']> {
+  const { result, raw } = endpoint;
+  if (result.kind === 'nothing' || raw !== null) return {};
+  const shown = 'columns' in result ? result.columns : 'column' in result ? [result.column] : [];
+  const columns = resultColumnTypes(endpoint).map((accepted, index) => {
+    const type = shown[index]?.type;
+    return accepted === null && type?.json === 'string' && type.oid < firstUnpinnedOid ? [type.oid] : accepted;
+  });
+  const isConverted = shown.some(
+    ({ type, parentColumn }) => type.json === 'converted' || type.kind === 'composite' || parentColumn !== undefined,
+  );
+  return { columns, ...(kind === 'rows' && names !== null && !isConverted ? { columnNames: names } : {}) };
 }
 
 type BoundValues = Required<Pick<Query, 'values' | 'valueSources'>>;

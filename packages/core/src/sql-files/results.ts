@@ -19,6 +19,10 @@ export interface StatementRows {
   /** Whether the first row stands for all. */
   readonly isSingle: boolean;
   readonly columns: readonly Column[];
+  /** The names of the columns in the statement; null: they cannot be referred to by name. */
+  readonly names: readonly string[] | null;
+  /** The type OIDs of `$1`, `$2`, … */
+  readonly parameterTypes: readonly number[];
   /** Whether the statement can be a query of WITH. */
   readonly isQuery: boolean;
   /** The type of `json`, and that of a number of rows. */
@@ -33,7 +37,7 @@ const changes: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'mer
 
 export function statementRows(
   statement: ParsedStatement,
-  { columns: described }: DescribedStatement,
+  { columns: described, parameters }: DescribedStatement,
   { types, isNotNull }: { readonly types: TypeLookup; readonly isNotNull: NotNullTest },
 ): StatementRows {
   const { source, directive } = statement;
@@ -43,7 +47,9 @@ export function statementRows(
     isNotNull(source, described[index]!) ? { ...column, notNull: true } : column,
   );
   const isSingle = directive.isSingle === true;
-  const rest = { isSingle, columns, isQuery, json: jsonType(types) };
+  const all = described.map(({ name }) => name);
+  const names = new Set(all).size === all.length && !all.includes('') ? all : null;
+  const rest = { isSingle, columns, names, parameterTypes: parameters, isQuery, json: jsonType(types) };
   if (columns.length === 0) return { kind: changes.has(word) ? 'count' : 'none', ...rest };
   // A call of a function that returns nothing: `select f()`.
   if (columns.length === 1 && described[0]!.type === voidOid) return { kind: 'none', ...rest };

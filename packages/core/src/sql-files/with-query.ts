@@ -1,9 +1,11 @@
-import { quoteFreeName, quoteLiteral } from '../catalog/quote.ts';
+import { quoteFreeName, quoteIdentifier, quoteLiteral } from '../catalog/quote.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { NamedType } from '../endpoints/named-type.ts';
 import { convertParts } from '../endpoints/statement.ts';
 import type { NumberedText, ParsedFile } from './parse-file.ts';
 import { isOneResult, listMembers, type StatementRows } from './results.ts';
+
+const recordOid = 2249;
 
 /** The queries of WITH, empty without any, and the main query. */
 export type QueryParts = Pick<NumberedText, 'prefix' | 'main'>;
@@ -12,14 +14,12 @@ export type QueryParts = Pick<NumberedText, 'prefix' | 'main'>;
  * Returns the statement, whose columns are converted to JSON where PostgreSQL has to do it, and whose first row alone is sent if it is
  * single.
  */
-export function wholeQuery(
-  { prefix, main }: QueryParts,
-  endpoint: Endpoint,
-  { isSingle, isQuery, kind }: StatementRows,
-): QueryParts {
+export function wholeQuery({ prefix, main }: QueryParts, endpoint: Endpoint, rows: StatementRows): QueryParts {
+  const { isSingle, isQuery, kind } = rows;
   const { result, volatility } = endpoint;
   const row = freeName({ prefix, main });
-  const parts = convertParts(endpoint, main, row);
+  const converted = convertParts(endpoint, main, row);
+  const parts = converted === null ? null : { ...converted, select: converted.select + checkComposites(rows, row) };
   const hasRows = result.kind !== 'nothing' && (kind === 'rows' || kind === 'values');
   if (isSingle && isQuery && hasRows) {
     const { query, select } = parts ?? { query: `${row} as (${main}\n)`, select: `select * from ${row}` };
@@ -30,11 +30,24 @@ export function wholeQuery(
   return parts === null ? { prefix, main } : { prefix: withPrefix(prefix, parts.query), main: ` ${parts.select}` };
 }
 
+/**
+ * Returns a condition that is true, and an error if a composite column has another type than the load has found: any type can be converted
+ * to JSON, and the row would have the form of the old one.
+ */
+function checkComposites({ columns }: StatementRows, row: string): string {
+  const values = columns.flatMap(({ name, type: { kind, oid, sql } }) =>
+    name === '' || kind !== 'composite' || oid === recordOid
+      ? []
+      : [`coalesce(${row}.${quoteIdentifier(name)}, null::${sql}) is null`],
+  );
+  return values.length === 0 ? '' : ` where (true or ${values.join(' or ')})`;
+}
+
 /** Returns the statement that keeps its result as JSON. */
 export function storingQuery(
   { prefix, main }: QueryParts,
   setting: string,
-  { kind, isSingle }: StatementRows,
+  { kind, isSingle, columns, names }: StatementRows,
   type: NamedType,
 ): string {
   const from = freeName({ prefix, main });
@@ -45,15 +58,21 @@ export function storingQuery(
     return withPrefix(prefix, `${query} ${store('pg_catalog.count(*)::pg_catalog.text')}`);
   }
   const fields = (isSingle ? type : type.element)?.fields;
-  const names = fields === undefined ? ['"c0"'] : fields.map((_, index) => `"c${index}"`);
+  const aliases = columns.map((_, index) => `"c${index}"`);
+  // Another name or type of a column is an error: the object would be a mixture of the old and the new.
+  const value = (index: number): string => {
+    const name = names === null ? aliases[index]! : quoteIdentifier(names[index]!);
+    const { oid, sql } = columns[index]!.type;
+    return oid === recordOid ? `${from}.${name}` : `coalesce(${from}.${name}, null::${sql})`;
+  };
   const row =
     fields === undefined
-      ? `pg_catalog.to_json(${from}."c0")`
-      : `pg_catalog.json_build_object(${fields.map(({ key }, index) => `${quoteLiteral(key)}, ${from}."c${index}"`).join(', ')})`;
+      ? `pg_catalog.to_json(${value(0)})`
+      : `pg_catalog.json_build_object(${fields.map(({ key }, index) => `${quoteLiteral(key)}, ${value(index)}`).join(', ')})`;
   const all = isSingle
     ? `coalesce((pg_catalog.array_agg(${row}))[1]::pg_catalog.text, 'null')`
     : `coalesce(pg_catalog.json_agg(${row})::pg_catalog.text, '[]')`;
-  return withPrefix(prefix, `${from} (${names.join(', ')}) as (${main}\n) ${store(all)}`);
+  return withPrefix(prefix, `${from}${names === null ? ` (${aliases.join(', ')})` : ''} as (${main}\n) ${store(all)}`);
 }
 
 /**

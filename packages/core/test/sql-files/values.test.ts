@@ -41,6 +41,11 @@ select level from account where owner = :owner order by 1;
 -- result note
 -- single
 select * from note where level = :level`,
+    'unnamed.sql': `-- HTTP GET
+-- param token = select token from account where email = :email
+select :token::text, 1 as n;
+-- single
+select :token::text || '!', :email::text as email`,
     'call.sql': `-- HTTP POST\n-- param level = select 40 + :more::int\ncall write_note('called', :level)`,
     'once.sql': `-- HTTP POST\n-- param n = select next_level()\nselect :n::int as n, :n + 0 as again, (select count(*) from note where note = 'next') as made`,
     'mine.sql': `-- HTTP GET
@@ -86,6 +91,7 @@ describe('the value', () => {
     ['typed?email=a@x', '{"same":true,"levels":[3,5,null]}'],
     ['plain', '[5]'],
     ['numbered?email=b@x', '[{"text":"","column2":"b@x"}]'],
+    ['unnamed?email=b@x', '{"result1":[{"text" : "", "n" : 1}],"result2":{"column1" : "!", "email" : "b@x"}}'],
     ['defaults', '[{"email":"b@x","least":4}]'],
     ['defaults?least=1', '[{"email":"a@x","least":1}]'],
     ['fixed', '[{"n":2,"x":"x"}]'],
