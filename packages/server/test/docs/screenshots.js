@@ -28,6 +28,11 @@ async function takeStartPage(address) {
   await books.getByRole('textbox').first().fill('of');
   await books.getByRole('button', { name: 'Send' }).click();
   await books.locator('.grid').waitFor();
+  // The form is above its rows, which the page has scrolled to.
+  await books
+    .locator('legend')
+    .first()
+    .evaluate((legend) => legend.scrollIntoView());
   await page.screenshot({ path: `${folder}/start-page.png` });
 }
 
