@@ -35,18 +35,18 @@ interface Answer {
 interface Call {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: FormData;
+  readonly body?: string;
   /** The address of the client. */
   readonly from?: string;
 }
 
 function send({ httpsPort, certificate }: Proxy, path: string, call: Call = {}): Promise<IncomingMessage> {
-  const { method = 'GET', headers = {}, from = '127.0.0.1' } = call;
+  const { method = 'GET', headers = {}, from = '127.0.0.1', body } = call;
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port: httpsPort, path, method, headers, localAddress: from };
     httpsRequest({ ...options, ca: certificate, agent: false }, resolve)
       .on('error', reject)
-      .end();
+      .end(body);
   });
 }
 
@@ -126,6 +126,18 @@ function suite(name: ProxyName): void {
     expect((await get(proxy, '/api/echo?text=a', { headers: { 'x-long': 'x'.repeat(24_000) } })).text).toBe('1');
     const tooLong = await get(proxy, `/api/echo?text=${'x'.repeat(9000)}`);
     expect([tooLong.status, tooLong.headers['content-type']]).toEqual([414, 'application/problem+json']);
+  });
+
+  test('a QUERY request whose content is longer than a URL can be, and the responses of others', async () => {
+    const { proxy } = await serve(name);
+    const ask = (text: string): Promise<Answer> =>
+      get(proxy, '/api/echo', {
+        method: 'QUERY',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': String(text.length + 5) },
+        body: `text=${text}`,
+      });
+    for (const length of [20_000, 3, 20_001])
+      expect(await ask('x'.repeat(length))).toMatchObject({ status: 200, text: String(length) });
   });
 
   test('routines get the address of the client, whatever headers it sends', async () => {
