@@ -20,7 +20,7 @@ export async function freshDatabase(sql = ''): Promise<TestDatabase> {
   const name = `pgway_test_${randomBytes(8).toString('hex')}`;
   // Copies files: the default of PostgreSQL 15 and newer writes all pages to the WAL, and DROP DATABASE writes them again.
   const strategy = serverVersion() >= 15 ? 'STRATEGY file_copy' : '';
-  await administrator().query(`CREATE DATABASE ${name} TEMPLATE template0 ${strategy}`);
+  await administrator().query(`CREATE DATABASE ${name} TEMPLATE ${inject('postgres').template} ${strategy}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   const connectionString = url.href;

@@ -9,7 +9,13 @@ import { packageOfRun } from './postgres-packages.ts';
 declare module 'vitest' {
   export interface ProvidedContext {
     /** The server of this run. Use {@link freshDatabase}, not this database itself. */
-    readonly postgres: { readonly connectionString: string; readonly version: string; readonly major: number };
+    readonly postgres: {
+      readonly connectionString: string;
+      readonly version: string;
+      readonly major: number;
+      /** The database that {@link freshDatabase} copies. */
+      readonly template: string;
+    };
     /** A folder of this run, empty at its start and before each rerun of watch mode. Test files share it. */
     readonly runDirectory: string;
   }
@@ -43,7 +49,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const server =
     external === undefined ? await startServer() : { connectionString: external, stop: async () => undefined };
   const { version, major } = await versionOf(server.connectionString);
-  project.provide('postgres', { connectionString: server.connectionString, version, major });
+  const template = external === undefined ? await createTemplate(server.connectionString) : 'template0';
+  if (external === undefined && major >= 16) await storePasswordWithOneRound(server.connectionString);
+  project.provide('postgres', { connectionString: server.connectionString, version, major, template });
   console.log(`tests run on PostgreSQL ${version}${external === undefined ? '' : ' (PGWAY_TEST_DATABASE)'}`);
   const runDirectory = await mkdtemp(join(tmpdir(), DIRECTORY_PREFIX));
   project.provide('runDirectory', runDirectory);
@@ -72,6 +80,32 @@ async function startServer(): Promise<{ connectionString: string; stop: () => Pr
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Creates an empty database to which a session was connected once, and no other can be: copies have its file of the relation cache,
+ * which the first session of a copy of template0 has to compute.
+ */
+async function createTemplate(connectionString: string): Promise<string> {
+  const name = 'pgway_template';
+  await runOn(connectionString, `CREATE DATABASE ${name} TEMPLATE template0`);
+  const url = new URL(connectionString);
+  url.pathname = `/${name}`;
+  await runOn(url.href, 'SELECT');
+  await runOn(connectionString, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+  return name;
+}
+
+/** Stores the superuser's password with one round of SCRAM instead of 4,096, which each connection of a test would compute. */
+async function storePasswordWithOneRound(connectionString: string): Promise<void> {
+  const { username, password } = new URL(connectionString);
+  await runOn(connectionString, `SET scram_iterations = 1; ALTER ROLE "${username}" PASSWORD '${password}'`);
+}
+
+async function runOn(connectionString: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  await client.query(sql).finally(() => client.end());
 }
 
 /** Prefers memory, because `CREATE DATABASE` writes 300 files: on a disk that is half of the time of a test run. */
