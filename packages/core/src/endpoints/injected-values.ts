@@ -39,8 +39,12 @@ function resolveIdentities(
     annotated.set(parameter, value);
   };
   for (const { position, claimsLine } of builder.routine.parameters) {
-    const parameter = parameters.find((candidate) => candidate.position === position)!;
-    if (claimsLine !== undefined) annotate(parameter, 'userClaims', claimsLine);
+    if (claimsLine === undefined) continue;
+    annotate(
+      parameters.find((candidate) => candidate.position === position)!,
+      'userClaims',
+      claimsLine,
+    );
   }
   for (const { name, value, line } of builder.injections) {
     const parameter = findNamed(builder, parameters, name, line);
