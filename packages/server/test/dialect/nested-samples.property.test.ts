@@ -122,11 +122,11 @@ describe.each(sampleSchemas)('%s', (name) => {
         const { status, body } = await gateway.send(`POST ${path}`, { headers: { prefer }, body: toBody(trees) });
         const answer = JSON.parse(body) as Row | Row[];
         const error = Array.isArray(answer) ? null : answer;
-        expect([status < 300, error?.['code'], error?.['pointer']]).toEqual(
-          failed === null
-            ? [true, undefined, undefined]
-            : [false, failed.code, commonPointer(levels.find((level) => level.includes(failed.insert))!)],
-        );
+        expect([status < 300, error?.['code']]).toEqual(failed === null ? [true, undefined] : [false, failed.code]);
+        if (failed !== null) {
+          const level = levels.find((candidate) => candidate.includes(failed.insert))!;
+          expect(pointersTo(failed.insert.pointer, commonPointer(level))).toContain(error!['pointer']);
+        }
         expect(await content(tables)).toEqual(expected);
         expect(failed === null ? null : expected).toEqual(failed === null ? null : before);
         const returned = Array.isArray(answer) ? answer : [];
@@ -156,7 +156,13 @@ function insertSql({ sql, columns }: SampleTable, names: readonly string[], mode
   return `insert into ${sql} as r ${values} ${mode.startsWith('resolution') && key !== '' ? merge : ''} returning to_jsonb(r) as row`;
 }
 
-/** The value with all rows of a statement: which of them is wrong, PostgreSQL does not tell. */
+/** Returns the pointers of a row and of the values around it, up to a value that has all rows of its statement: PostgreSQL may not tell the row. */
+function pointersTo(pointer: string, outermost: string): readonly string[] {
+  const parts = pointer.slice(outermost.length).split('/').slice(1);
+  return [outermost, ...parts.map((_, index) => `${outermost}/${parts.slice(0, index + 1).join('/')}`)];
+}
+
+/** The smallest value with all rows of a statement. */
 function commonPointer(level: Level): string {
   const [first, ...others] = level.map(({ pointer }) => pointer.split('/'));
   const length = first!.findIndex((part, index) => others.some((other) => other[index] !== part));
