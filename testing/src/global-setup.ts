@@ -105,7 +105,11 @@ async function storePasswordWithOneRound(connectionString: string): Promise<void
 async function runOn(connectionString: string, sql: string): Promise<void> {
   const client = new Client({ connectionString });
   await client.connect();
-  await client.query(sql).finally(() => client.end());
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }
 
 /** Prefers memory, because `CREATE DATABASE` writes 300 files: on a disk that is half of the time of a test run. */

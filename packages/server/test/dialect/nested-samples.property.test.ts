@@ -123,10 +123,7 @@ describe.each(sampleSchemas)('%s', (name) => {
         const answer = JSON.parse(body) as Row | Row[];
         const error = Array.isArray(answer) ? null : answer;
         expect([status < 300, error?.['code']]).toEqual(failed === null ? [true, undefined] : [false, failed.code]);
-        if (failed !== null) {
-          const level = levels.find((candidate) => candidate.includes(failed.insert))!;
-          expect(pointersTo(failed.insert.pointer, commonPointer(level))).toContain(error!['pointer']);
-        }
+        expect(failed === null ? [undefined] : pointersOf(failed.insert, levels)).toContain(error?.['pointer']);
         expect(await content(tables)).toEqual(expected);
         expect(failed === null ? null : expected).toEqual(failed === null ? null : before);
         const returned = Array.isArray(answer) ? answer : [];
@@ -157,7 +154,9 @@ function insertSql({ sql, columns }: SampleTable, names: readonly string[], mode
 }
 
 /** Returns the pointers of a row and of the values around it, up to a value that has all rows of its statement: PostgreSQL may not tell the row. */
-function pointersTo(pointer: string, outermost: string): readonly string[] {
+function pointersOf(insert: SingleInsert, levels: readonly Level[]): readonly string[] {
+  const { pointer } = insert;
+  const outermost = commonPointer(levels.find((level) => level.includes(insert))!);
   const parts = pointer.slice(outermost.length).split('/').slice(1);
   return [outermost, ...parts.map((_, index) => `${outermost}/${parts.slice(0, index + 1).join('/')}`)];
 }
