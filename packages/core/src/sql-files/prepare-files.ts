@@ -18,6 +18,7 @@ import {
   type ParsedStatement,
   placeInFile,
 } from './parse-file.ts';
+import type { ParameterDirective } from './directives.ts';
 import { resolveResult, type StatementRows, statementRows } from './results.ts';
 import { isQuery, mainWord, methodByWord } from './statement-rules.ts';
 import { typesByOidSql } from './types-by-oid.sql.ts';
@@ -47,6 +48,8 @@ interface DescribedFile {
   readonly statements: readonly DescribedStatement[];
   /** The queries that set parameters. */
   readonly queries: readonly DescribedStatement[];
+  /** The type OIDs of parameters that no text uses, by their names. */
+  readonly defined: ReadonlyMap<string, number>;
   readonly faults: readonly FileFault[];
 }
 
@@ -103,14 +106,46 @@ function toDatabaseError(error: unknown): DatabaseError {
 
 async function describeFile(database: Database, file: NamedFile): Promise<DescribedFile> {
   const { parsed } = file;
-  if (parsed.faults.length > 0) return { file, statements: [], queries: [], faults: parsed.faults };
+  if (parsed.faults.length > 0) return { file, statements: [], queries: [], defined: new Map(), faults: parsed.faults };
   const describe = (texts: readonly NumberedText[]): Promise<readonly (DescribedStatement | FileFault)[]> =>
     Promise.all(texts.map((text) => describeText(database, parsed, text)));
-  const [statements, queries] = await Promise.all([describe(parsed.statements), describe(parsed.queries)]);
-  const faults = [...statements, ...queries].filter((outcome): outcome is FileFault => 'message' in outcome);
+  const [statements, queries, defined] = await Promise.all([
+    describe(parsed.statements),
+    describe(parsed.queries),
+    Promise.all(listDefinedParameters(parsed).map((parameter) => describeType(database, parameter))),
+  ]);
+  const faults = [...statements, ...queries, ...defined].filter(
+    (outcome): outcome is FileFault => 'message' in outcome,
+  );
   const known = (outcomes: readonly (DescribedStatement | FileFault)[]): readonly DescribedStatement[] =>
     outcomes.filter((outcome): outcome is DescribedStatement => !('message' in outcome));
-  return { file, statements: known(statements), queries: known(queries), faults };
+  const types = defined.flatMap((outcome) => ('message' in outcome ? [] : [[outcome.name, outcome.oid] as const]));
+  return { file, statements: known(statements), queries: known(queries), defined: new Map(types), faults };
+}
+
+/** A parameter of `define_param` that no text of the file uses. */
+type DefinedParameter = ParameterDirective & { readonly type: string };
+
+function listDefinedParameters({ parameters, statements, queries }: ParsedFile): readonly DefinedParameter[] {
+  const used = new Set([...statements, ...queries].flatMap(({ names }) => names));
+  return parameters.filter(
+    (parameter): parameter is DefinedParameter =>
+      parameter.isDefined === true && parameter.type !== undefined && !used.has(parameter.name),
+  );
+}
+
+/** Returns the type of a parameter that no text of the file uses. */
+async function describeType(
+  database: Database,
+  { name, type, line }: DefinedParameter,
+): Promise<{ readonly name: string; readonly oid: number } | FileFault> {
+  try {
+    const { parameters } = await describeStatement(database, `select ($1::${type})`);
+    return { name, oid: parameters[0]! };
+  } catch (error) {
+    const { message } = toDatabaseError(error).diagnostics;
+    return { code: 'sql-file', line, message: `${message}: define_param ${name} ${type} sets a type; correct it` };
+  }
 }
 
 function describeText(
@@ -168,7 +203,8 @@ const textOid = 25;
 
 async function readTypes(database: Database, files: readonly DescribedFile[]): Promise<TypeLookup> {
   const oids = new Set<number>([textOid]);
-  for (const { statements, queries } of files) {
+  for (const { statements, queries, defined } of files) {
+    for (const oid of defined.values()) oids.add(oid);
     for (const { parameters, columns } of [...statements, ...queries]) {
       for (const oid of parameters) oids.add(oid);
       for (const { type } of columns) oids.add(type);
@@ -197,11 +233,11 @@ interface CatalogFacts {
 }
 
 function toPreparedFile(
-  { file, statements, queries, rows, names, faults }: KnownRows,
+  { file, statements, queries, defined, rows, names, faults }: KnownRows,
   { types, effects }: CatalogFacts,
 ): PreparedFile {
   const { path, name, folder, parsed } = file;
-  const inputs = faults.length > 0 ? [] : resolveParameters(parsed, { statements, queries }, types);
+  const inputs = faults.length > 0 ? [] : resolveParameters(parsed, { statements, queries, defined }, types);
   const own = inputs.flatMap((input) => ('message' in input ? [input] : []));
   const result = faults.length > 0 ? { result: nothing, faults: [] } : resolveResult(file.name, parsed, rows);
   const all = [...faults, ...own, ...result.faults];
@@ -261,7 +297,7 @@ interface ParameterUse {
 /** Merges the types of the statements and queries. */
 function resolveParameters(
   parsed: ParsedFile,
-  { statements, queries }: Pick<DescribedFile, 'statements' | 'queries'>,
+  { statements, queries, defined }: Pick<DescribedFile, 'statements' | 'queries' | 'defined'>,
   types: TypeLookup,
 ): readonly (RoutineParameter | FileFault)[] {
   const listUses = (
@@ -278,7 +314,7 @@ function resolveParameters(
   return parsed.parameters.map((parameter, index): RoutineParameter | FileFault => {
     const inQueries = parameter.claim === undefined ? listUses(parameter.name, parsed.queries, queries) : [];
     const uses = [...listUses(parameter.name, parsed.statements, statements), ...inQueries];
-    const first = uses[0]?.oid ?? textOid;
+    const first = uses[0]?.oid ?? defined.get(parameter.name) ?? textOid;
     const other = uses.find(({ oid }) => oid !== first);
     if (other !== undefined) return typeConflict(parsed, parameter.name, [first, other], types);
     const type = parameter.claim === undefined ? lookup(types, first) : lookup(types, textOid);

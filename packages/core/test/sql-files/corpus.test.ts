@@ -1,46 +1,12 @@
-import { startGateway } from '@pgway/testing';
-import { type Endpoint, sqlFilesSource } from '@pgway/core';
-import pg from 'pg';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { createFolder } from './folder.ts';
+import { describe, expect, test } from 'vitest';
+import { load, withoutUnknown } from './corpus/load.ts';
+import { type CorpusFile, type FileStatement, type Piece, prepare } from './corpus/oracle.ts';
+import { type Names, shops } from './corpus/shops.ts';
 
 /**
  * 300 files: fifty statements on six schemas, with named and numbered parameters. PostgreSQL is the oracle: each statement is prepared beside the gateway, as the schema is and
  * after changes of it, and types or the place of the mistake have to be the same.
  */
-
-/** The names of a table with rows, and of one that refers to it. */
-interface Names {
-  readonly table: string;
-  readonly id: string;
-  readonly text: string;
-  readonly amount: string;
-  readonly day: string;
-  readonly tags: string;
-  readonly child: string;
-  readonly childId: string;
-  readonly at: string;
-}
-
-const shops: readonly Names[] = [
-  ['film', 'film_id', 'title', 'rental_rate', 'released', 'features', 'rental', 'rental_id', 'rented_at'],
-  ['track', 'track_id', 'name', 'unit_price', 'added', 'genres', 'invoice_line', 'line_id', 'sold_at'],
-  ['products', 'product_id', 'product_name', 'price', 'since', 'labels', 'orders', 'order_id', 'ordered_at'],
-  ['release', 'gid', 'release_name', 'score', 'issued', 'aliases', 'medium', 'medium_id', 'last_updated'],
-  ['"Book"', '"bookId"', '"Title"', '"listPrice"', '"printedOn"', '"keyWords"', '"Loan"', '"loanId"', '"lentAt"'],
-  ['straße', 'nr', 'größe', 'länge', 'gebaut', 'namen', 'haus', 'haus_nr', 'besucht'],
-].map(
-  ([table, id, text, amount, day, tags, child, childId, at]) =>
-    ({ table, id, text, amount, day, tags, child, childId, at }) as Names,
-);
-
-const schema = shops
-  .map(
-    (n) => `create type ${n.child.replaceAll('"', '')}_kind as enum ('new', 'old');
-  create table ${n.table} (${n.id} int primary key, ${n.text} text not null, ${n.amount} numeric(8, 2), ${n.day} date, ${n.tags} text[], extra jsonb, ok boolean);
-  create table ${n.child} (${n.childId} bigint primary key, ${n.id} int not null references ${n.table}, ${n.at} timestamptz, kind ${n.child.replaceAll('"', '')}_kind);`,
-  )
-  .join('\n');
 
 /** Statements; `{name}` is a parameter, `{name:type}` one with a type in a comment, ` ;; ` separates statements. */
 const templates: readonly ((n: Names) => string)[] = [
@@ -108,26 +74,6 @@ const templates: readonly ((n: Names) => string)[] = [
   (n) => `select ${n.id} from ${n.table} where ${n.tags} && {tags} and extra @> {extra} and ${n.amount} is not null`,
 ];
 
-interface CorpusFile {
-  readonly name: string;
-  readonly text: string;
-  readonly statements: readonly FileStatement[];
-}
-
-interface FileStatement {
-  readonly sql: string;
-  readonly pieces: readonly Piece[];
-  /** The first places of the parameters in the file, in the order of their numbers. */
-  readonly uses: ReadonlyMap<string, number>;
-}
-
-/** A part of a statement: its place in the file and in the prepared text. */
-interface Piece {
-  readonly inFile: number;
-  readonly inSql: number;
-  readonly length: number;
-}
-
 const placeholder = /\{([a-z_]+)(?::([a-z]+))?\}/g;
 
 /** @param isNumbered whether parameters are `$1`, `$2`, … */
@@ -159,9 +105,9 @@ function toFile(template: string, name: string, isNumbered: boolean): CorpusFile
     }
     add(statement.slice(at));
     text += ';\n';
-    return { sql, pieces, uses };
+    return { sql, pieces, uses, part: 'shown' as const };
   });
-  return { name, text, statements };
+  return { name, text, statements, claims: [], isObject: statements.length > 1 };
 }
 
 const files = shops.flatMap((names, shop) =>
@@ -169,119 +115,6 @@ const files = shops.flatMap((names, shop) =>
     toFile(template(names), `f${shop}_${index}`, shop % 2 === 1 && !template(names).includes(' ;; ')),
   ),
 );
-
-type Outcome =
-  | { readonly parameters: readonly number[]; readonly results: readonly (readonly number[])[] | null }
-  | { readonly places: readonly string[] };
-
-/** What PostgreSQL says of the file. */
-async function prepare(client: pg.Client, { text, statements }: CorpusFile): Promise<Outcome> {
-  const parameters: string[] = [];
-  const results: (string | null)[] = [];
-  const places: string[] = [];
-  for (const { sql, pieces } of statements) {
-    const begin = 'prepare p as ';
-    try {
-      await client.query(begin + sql);
-      const { rows } = await client.query<{ parameters: string; results: string | null }>(
-        `select parameter_types::oid[]::text as parameters, case when to_jsonb(s) ? 'result_types' then
-           (select coalesce(array_agg(e::regtype::oid order by n), '{}')::text
-            from jsonb_array_elements_text(nullif(to_jsonb(s) -> 'result_types', 'null')) with ordinality x (e, n)) end as results
-         from pg_prepared_statements s where name = 'p'`,
-      );
-      parameters.push(rows[0]!.parameters);
-      results.push(rows[0]!.results);
-      await client.query('deallocate p');
-    } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || error.position === undefined) throw error;
-      const before =
-        Array.from(begin + sql)
-          .slice(0, Number(error.position) - 1)
-          .join('').length - begin.length;
-      const piece = pieces.findLast(({ inSql }) => inSql <= before)!;
-      places.push(placeOf(text, piece.inFile + Math.min(before - piece.inSql, piece.length)));
-    }
-  }
-  if (places.length > 0) return { places };
-  const types = parameters.map(oids);
-  const conflicts = findConflicts(statements, types).map((at) => placeOf(text, at));
-  if (conflicts.length > 0) return { places: conflicts };
-  const merged = new Map(
-    statements.flatMap(({ uses }, statement) =>
-      [...uses.keys()].map((name, index) => [name, types[statement]![index]!] as const),
-    ),
-  );
-  const known = results.flatMap((list) => (list === null ? [] : [oids(list)]));
-  const shown = statements.length > 1 ? known.filter((columns) => columns.length > 0) : known;
-  return { parameters: [...merged.values()], results: known.length === 0 ? null : shown };
-}
-
-/** A parameter has one type in all statements. Returns the places of those with another type than before. */
-function findConflicts(statements: readonly FileStatement[], types: readonly (readonly number[])[]): readonly number[] {
-  const known = new Map<string, number>();
-  return statements.flatMap(({ uses }, statement) =>
-    [...uses].flatMap(([name, at], index) => {
-      const type = types[statement]![index]!;
-      const first = known.get(name) ?? type;
-      known.set(name, first);
-      return first === type ? [] : [at];
-    }),
-  );
-}
-
-function oids(list: string): readonly number[] {
-  return list.slice(1, -1).split(',').filter(Boolean).map(Number);
-}
-
-function placeOf(text: string, at: number): string {
-  const before = text.slice(0, at);
-  const line = before.split('\n').length;
-  return `${line}:${Array.from(before.slice(before.lastIndexOf('\n') + 1)).length + 1}`;
-}
-
-/** What the gateway says of all files. */
-async function load(change: string): Promise<{
-  readonly client: pg.Client;
-  readonly outcomeOf: (file: CorpusFile) => Outcome;
-}> {
-  const folder = await createFolder(Object.fromEntries(files.map(({ name, text }) => [`${name}.sql`, text])));
-  const started = await startGateway(`${schema}\n${change}`, {
-    routineSources: [sqlFilesSource({ files: '*.sql', folder })],
-  });
-  onTestFinished(() => started.close());
-  const { endpoints, diagnostics } = started.gateway;
-  const client = new pg.Client({ connectionString: started.database.connectionString });
-  await client.connect();
-  onTestFinished(() => client.end());
-  const outcomeOf = ({ name, statements }: CorpusFile): Outcome => {
-    const id = `${name}.sql`;
-    const endpoint = endpoints.find((one) => one.id === id);
-    if (endpoint !== undefined) return typesOf(endpoint, statements.length);
-    const faults = diagnostics.filter(({ routine, severity }) => routine === id && severity === 'error');
-    return { places: faults.map(({ line, message }) => `${line}:${/^column (\d+)/.exec(message)?.[1] ?? message}`) };
-  };
-  return { client, outcomeOf };
-}
-
-/** The types of an endpoint; those of several statements are in the members of its result. */
-function typesOf({ parameters, result }: Endpoint, statements: number): Outcome {
-  const columns = 'columns' in result ? result.columns : 'column' in result ? [result.column] : [];
-  const types = columns.map(({ type }) => type);
-  const members = types.flatMap(({ element }) =>
-    element === undefined ? [] : [element.fields?.map(({ type }) => type.oid) ?? [element.oid]],
-  );
-  return {
-    parameters: parameters.map(({ type }) => type.oid),
-    results: statements > 1 ? members : [types.map(({ oid }) => oid)],
-  };
-}
-
-/** Before PostgreSQL 16, a prepared statement does not tell the types of its rows. */
-function withoutUnknown(outcome: Outcome, expected: Outcome): Outcome {
-  return 'results' in outcome && 'results' in expected && expected.results === null
-    ? { ...outcome, results: null }
-    : outcome;
-}
 
 describe.each([
   ['the schema', '', 0],
@@ -297,7 +130,7 @@ describe.each([
 ])('%s', (_, change, leastFaults) => {
   test('PostgreSQL and the gateway agree on 300 files', async () => {
     expect(files).toHaveLength(300);
-    const { client, outcomeOf } = await load(change);
+    const { client, outcomeOf } = await load(files, change);
     let faults = 0;
     for (const file of files) {
       const expected = await prepare(client, file);

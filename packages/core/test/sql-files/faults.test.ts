@@ -46,6 +46,11 @@ const mistakes: readonly (readonly [text: string, line: number, message: string]
     2,
     '"claim sub" says nothing of the parameter me; write param me type int, param me default 20 or param me is claim sub',
   ],
+  [
+    '-- define_param page innt\nselect 1',
+    2,
+    'type "innt" does not exist: define_param page innt sets a type; correct it',
+  ],
   ["select 'open", 2, "column 8: a string literal that begins here has no closing '"],
   ['select 1 /* open', 2, 'column 10: the comment that begins here has no closing */'],
   [
