@@ -10,14 +10,14 @@ import {
 } from '../endpoints/value-sql.ts';
 import type { Query, QueryBuilder, QueryInput } from '../ports/ports.ts';
 import type { Value } from '../postgres/port.ts';
-import { numberParameters, type ParsedFile, type ParsedStatement } from './parse-file.ts';
+import { listDefinedParameters, numberParameters, type ParsedFile, type ParsedStatement } from './parse-file.ts';
 import type { PreparedFile } from './prepare-files.ts';
 import { isOneResult, listMembers, type StatementRows } from './results.ts';
 import { type QueryParts, storingQuery, wholeQuery } from './with-query.ts';
 
 /** Returns the builder of the queries of an endpoint. The texts of its statements are made for the first request. */
 export function createFileQuery(prepared: PreparedFile, endpoint: Endpoint): QueryBuilder {
-  const build = createStatementsQuery(prepared, endpoint);
+  const build = withDefinedParameters(createStatementsQuery(prepared, endpoint), prepared.file.parsed, endpoint);
   const inputs = listQueryInputs(endpoint.parameters);
   if (listValueQueries(endpoint.parameters).length === 0) return build;
   const { parameters } = prepared.file.parsed;
@@ -27,6 +27,27 @@ export function createFileQuery(prepared: PreparedFile, endpoint: Endpoint): Que
     const query = build(input);
     const values = { sql, statementKey: 'values', setting: storedValuesSetting, ...bind(input) };
     return { ...query, earlier: [values, ...(query.earlier ?? [])] };
+  };
+}
+
+/** Adds a statement that reads the parameters that no text of the file uses, so that PostgreSQL refuses a value that their type does not have. */
+function withDefinedParameters(
+  build: (input: QueryInput) => Query,
+  parsed: ParsedFile,
+  endpoint: Endpoint,
+): (input: QueryInput) => Query {
+  const defined = listDefinedParameters(parsed).filter(({ name }) => {
+    const index = parsed.parameters.findIndex((parameter) => parameter.name === name);
+    const known = endpoint.parameters.find(({ position }) => position === index + 1);
+    return known !== undefined && known.injectedValue === undefined && known.type.builtin !== 'text';
+  });
+  if (defined.length === 0) return build;
+  const names = defined.map(({ name }) => name);
+  const bind = createBinding({ names }, parsed.parameters);
+  const sql = `select ${defined.map(({ type }, index) => `$${index + 1}::${type}`).join(', ')}`;
+  return (input) => {
+    const query = build(input);
+    return { ...query, earlier: [{ sql, statementKey: 'defined', ...bind(input) }, ...(query.earlier ?? [])] };
   };
 }
 

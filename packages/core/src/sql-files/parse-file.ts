@@ -98,6 +98,17 @@ export function parseFile(text: string): ParsedFile | null {
   };
 }
 
+/** A parameter of `define_param` that no text of the file uses. */
+export type DefinedParameter = ParameterDirective & { readonly type: string };
+
+export function listDefinedParameters({ parameters, statements, queries }: ParsedFile): readonly DefinedParameter[] {
+  const used = new Set([...statements, ...queries].flatMap(({ names }) => names));
+  return parameters.filter(
+    (parameter): parameter is DefinedParameter =>
+      parameter.isDefined === true && parameter.type !== undefined && !used.has(parameter.name),
+  );
+}
+
 export const maxStatements = 1000;
 export const maxParameters = 1000;
 

@@ -12,13 +12,14 @@ import { listQueryNames, queryOnlyReads } from './file-value-queries.ts';
 import { readNotNullColumns } from './not-null-columns.ts';
 import { tokenName } from './scan.ts';
 import {
+  type DefinedParameter,
+  listDefinedParameters,
   type NumberedText,
   type ParsedFile,
   type ParsedQuery,
   type ParsedStatement,
   placeInFile,
 } from './parse-file.ts';
-import type { ParameterDirective } from './directives.ts';
 import { resolveResult, type StatementRows, statementRows } from './results.ts';
 import { isQuery, mainWord, methodByWord } from './statement-rules.ts';
 import { typesByOidSql } from './types-by-oid.sql.ts';
@@ -121,17 +122,6 @@ async function describeFile(database: Database, file: NamedFile): Promise<Descri
     outcomes.filter((outcome): outcome is DescribedStatement => !('message' in outcome));
   const types = defined.flatMap((outcome) => ('message' in outcome ? [] : [[outcome.name, outcome.oid] as const]));
   return { file, statements: known(statements), queries: known(queries), defined: new Map(types), faults };
-}
-
-/** A parameter of `define_param` that no text of the file uses. */
-type DefinedParameter = ParameterDirective & { readonly type: string };
-
-function listDefinedParameters({ parameters, statements, queries }: ParsedFile): readonly DefinedParameter[] {
-  const used = new Set([...statements, ...queries].flatMap(({ names }) => names));
-  return parameters.filter(
-    (parameter): parameter is DefinedParameter =>
-      parameter.isDefined === true && parameter.type !== undefined && !used.has(parameter.name),
-  );
 }
 
 /** Returns the type of a parameter that no text of the file uses. */

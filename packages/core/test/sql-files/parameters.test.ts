@@ -37,12 +37,20 @@ select :ids[1] as first, :at as at, :amount as amount, :ids as ids`,
 select :a::text as a, :b::text as b, :c::text as c, :d::int as d, :e::boolean as e, :f as f`,
     'domain.sql': `-- HTTP POST\n-- single\nselect :class::regclass = 'film'::regclass as same, :a::int is null as missing`,
     'defined.sql': `-- HTTP\n-- define_param page int\n-- X-Page: {page}\nselect 1 as one, 2 as two`,
+    'defined-types.sql': `-- HTTP POST
+-- define_param page int
+-- define_param since date
+-- param since default null
+-- X-Page: {page} {since}
+select title from film where title = :title;
+update film set title = title where title = :title`,
   });
 
   test.each([
     ['all', 'a b low key text'],
     ['defaults', 'a b c d e f'],
     ['defined', 'page'],
+    ['defined-types', 'title page since'],
     ['domain', 'class a'],
     ['none', ''],
     ['numbered', 'text fromId'],
@@ -83,5 +91,28 @@ select :a::text as a, :b::text as b, :c::text as c, :d::int as d, :e::boolean as
   test('a header of the response has the value of a parameter that no statement uses', async () => {
     const answer = await files.current().send('GET /api/defined?page=3');
     expect(answer.headers.get('x-page')).toBe('3');
+  });
+
+  test('a parameter that no statement uses has its type, and PostgreSQL refuses other values', async () => {
+    const { gateway, send } = files.current();
+    const endpoint = gateway.endpoints.find(({ id }) => id === 'defined-types.sql');
+    expect(endpoint?.parameters.map(({ key, type }) => `${key} ${type.display}`)).toEqual([
+      'title text',
+      'page integer',
+      'since date',
+    ]);
+    const given = { title: 'Alien', page: 3, since: '2026-01-31' };
+    const good = await send('POST /api/defined-types', { body: given });
+    expect([good.status, good.headers.get('x-page'), good.body]).toEqual([
+      200,
+      '3 2026-01-31',
+      '{"result1":["Alien"],"result2":1}',
+    ]);
+    const bad = await send('POST /api/defined-types', { body: { title: 'Alien', page: 'abc' } });
+    expect([bad.status, JSON.parse(bad.body)]).toMatchObject([
+      400,
+      { detail: 'The parameter "page" takes integer.', parameters: ['page'] },
+    ]);
+    expect((await send('GET /api/defined?page=abc')).status).toBe(400);
   });
 });
