@@ -41,7 +41,7 @@ test('PostgreSQL and the gateway agree on the types', async () => {
 });
 
 /** Values by the keys of parameters. */
-const values: Readonly<Record<string, unknown>> = {
+const values: Readonly<Record<string, string | number | readonly (string | number)[]>> = {
   id: 1,
   firstId: 1,
   first_id: 1,

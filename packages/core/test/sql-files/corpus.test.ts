@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { appendStatement, placeholder } from './corpus/append-statement.ts';
 import { load, withoutUnknown } from './corpus/load.ts';
-import { type CorpusFile, type FileStatement, type Piece, prepare } from './corpus/oracle.ts';
+import { type CorpusFile, prepare } from './corpus/oracle.ts';
 import { type Names, shops } from './corpus/shops.ts';
 
 /**
@@ -74,38 +75,18 @@ const templates: readonly ((n: Names) => string)[] = [
   (n) => `select ${n.id} from ${n.table} where ${n.tags} && {tags} and extra @> {extra} and ${n.amount} is not null`,
 ];
 
-const placeholder = /\{([a-z_]+)(?::([a-z]+))?\}/g;
-
 /** @param isNumbered whether parameters are `$1`, `$2`, … */
 function toFile(template: string, name: string, isNumbered: boolean): CorpusFile {
   const keys = [...new Set([...template.matchAll(placeholder)].map(([, key]) => key!))];
   const write = (key: string): string => (isNumbered ? `$${keys.indexOf(key) + 1}` : `:${key}`);
   const types = new Map(
-    [...template.matchAll(placeholder)].flatMap(([, key, type]) => (type === undefined ? [] : [[key!, type]])),
+    [...template.matchAll(placeholder)].flatMap(([, key, , type]) => (type === undefined ? [] : [[key!, type]])),
   );
   let text = `-- HTTP POST /${name}\n${[...types].map(([key, type]) => `-- param ${isNumbered ? write(key) : key} type ${type}\n`).join('')}`;
   const statements = template.split(' ;; ').map((statement) => {
-    const uses = new Map<string, number>();
-    const pieces: Piece[] = [];
-    let sql = '';
-    let at = 0;
-    const add = (plain: string): void => {
-      pieces.push({ inFile: text.length, inSql: sql.length, length: plain.length });
-      text += plain;
-      sql += plain;
-    };
-    for (const match of statement.matchAll(placeholder)) {
-      const [whole, key, type = types.get(key!)] = match;
-      add(statement.slice(at, match.index));
-      if (!uses.has(key!)) uses.set(key!, text.length);
-      const number = `$${[...uses.keys()].indexOf(key!) + 1}`;
-      sql += type === undefined ? number : `(${number}::${type})`;
-      text += write(key!);
-      at = match.index + whole.length;
-    }
-    add(statement.slice(at));
-    text += ';\n';
-    return { sql, pieces, uses, part: 'shown' as const };
+    const appended = appendStatement(text, statement, { write, types, part: 'shown' });
+    text = `${appended.text};\n`;
+    return appended.statement;
   });
   return { name, text, statements, claims: [], isObject: statements.length > 1 };
 }

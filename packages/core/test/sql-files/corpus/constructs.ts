@@ -1,4 +1,5 @@
-import type { CorpusFile, FileStatement, Piece, StatementPart } from './oracle.ts';
+import { appendStatement } from './append-statement.ts';
+import type { CorpusFile, FileStatement, StatementPart } from './oracle.ts';
 import { type Names, shops } from './shops.ts';
 
 /** Files with the constructs that comments have: one for each construct and schema. */
@@ -209,8 +210,6 @@ commit;`,
   },
 };
 
-const placeholder = /\{([a-z_]+)(?:!([a-z_]+))?(?::([a-z[\]]+))?\}/g;
-
 const parts: Readonly<Record<string, StatementPart>> = { '-': 'hidden', '=': 'query', '~': 'query' };
 
 function toFile(name: string, construct: string, n: Names): ConstructFile {
@@ -239,26 +238,9 @@ function toFile(name: string, construct: string, n: Names): ConstructFile {
       text += body!;
       continue;
     }
-    const uses = new Map<string, number>();
-    const pieces: Piece[] = [];
-    let sql = '';
-    let at = 0;
-    const add = (plain: string): void => {
-      pieces.push({ inFile: text.length, inSql: sql.length, length: plain.length });
-      text += plain;
-      sql += plain;
-    };
-    for (const match of body!.matchAll(placeholder)) {
-      const [found, key, shown, type] = match;
-      add(body!.slice(at, match.index));
-      if (!uses.has(key!)) uses.set(key!, text.length);
-      const number = `$${[...uses.keys()].indexOf(key!) + 1}`;
-      sql += type === undefined ? number : `(${number}::${type})`;
-      text += shown === undefined ? write(key!) : `:${shown}`;
-      at = match.index + found.length;
-    }
-    add(body!.slice(at));
-    statements.push({ sql, pieces, uses, part: parts[mark!] ?? 'shown' });
+    const appended = appendStatement(text, body!, { write, part: parts[mark!] ?? 'shown' });
+    statements.push(appended.statement);
+    text = appended.text;
   }
   text += `${whole.slice(end)}\n`;
   const order = [
