@@ -8,20 +8,19 @@ import { chromium } from 'playwright-core';
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 if (executablePath === undefined) throw new Error('Chromium is not installed: apt-get install chromium');
 
+/** Where pages show the programs, whose port is any free one. */
+const address = 'http://localhost:8080';
 const folder = 'docs/pictures';
 mkdirSync(folder, { recursive: true });
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-try {
-  await withProgram('packages/server/dist/bin.js', takeStartPage);
-  await withProgram('examples/expenses/demo.js', takeExpenses);
-} finally {
-  await browser.close();
-}
+await withProgram('packages/server/dist/bin.js', takeStartPage);
+await withProgram('examples/expenses/demo.js', takeExpenses);
 
-/** @param {string} address */
-async function takeStartPage(address) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 640 } });
+/** @param {import('playwright-core').Browser} browser */
+async function takeStartPage(browser) {
+  const page = await newPage(browser, { viewport: { width: 1280, height: 700 } });
   await page.goto(address);
+  // The time of the picture is not that of a first call.
+  await page.evaluate(() => fetch('/api/books?text=of'));
   await page.getByRole('searchbox').fill('books');
   const books = page.locator('.endpoint', { has: page.locator('.path', { hasText: /^\/api\/books$/ }) }).first();
   await books.locator('summary').first().click();
@@ -30,25 +29,25 @@ async function takeStartPage(address) {
   await books.locator('.grid').waitFor();
   // The form is above its rows, which the page has scrolled to.
   await books
-    .locator('legend')
+    .locator('summary')
     .first()
-    .evaluate((legend) => legend.scrollIntoView());
+    .evaluate((summary) => summary.scrollIntoView());
   await page.screenshot({ path: `${folder}/start-page.png` });
 }
 
-/** @param {string} address */
-async function takeExpenses(address) {
-  await takeList(address, 'expenses', { viewport: { width: 1280, height: 790 } });
-  await takeList(address, 'expenses-phone', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+/** @param {import('playwright-core').Browser} browser */
+async function takeExpenses(browser) {
+  await takeList(browser, 'expenses', { viewport: { width: 1280, height: 790 } });
+  await takeList(browser, 'expenses-phone', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
 }
 
 /**
- * @param {string} address
+ * @param {import('playwright-core').Browser} browser
  * @param {string} name of the picture
  * @param {import('playwright-core').BrowserContextOptions} options
  */
-async function takeList(address, name, options) {
-  const page = await browser.newPage({ ...options, reducedMotion: 'reduce' });
+async function takeList(browser, name, options) {
+  const page = await newPage(browser, { ...options, reducedMotion: 'reduce' });
   await page.goto(address);
   await page.getByLabel('Email').fill('eve@acme.example');
   await page.locator('#sign-in').getByLabel('Password').fill('correct horse battery');
@@ -59,15 +58,25 @@ async function takeList(address, name, options) {
   await page.screenshot({ path: `${folder}/${name}.png` });
 }
 
-/** Runs the program on a free port while `take` uses it. */
+async function newPage(browser, options) {
+  const page = await browser.newPage(options);
+  // A step takes seconds; on a machine that is busy, more than the 30 s of Playwright.
+  page.setDefaultTimeout(120_000);
+  return page;
+}
+
+/** Runs the program on a free port while `take` uses it in a browser that shows this port as the default one. */
 async function withProgram(file, take) {
   const port = await freePort();
   const program = spawn(process.execPath, [file, `--port=${port}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(program, 'exit');
+  const toPort = `--host-resolver-rules=MAP localhost:8080 127.0.0.1:${port}`;
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', toPort] });
   try {
     await started(program);
-    await take(`http://localhost:${port}`);
+    await take(browser);
   } finally {
-    const ended = program.exitCode === null ? once(program, 'exit') : null;
+    await browser.close();
     program.kill();
     await ended;
   }
@@ -87,6 +96,6 @@ async function freePort() {
 function started(program) {
   return new Promise((resolve, reject) => {
     program.stdout.on('data', (chunk) => String(chunk).includes('Press Ctrl-C') && resolve());
-    program.on('exit', (code) => reject(new Error(`the program ended with exit code ${code}`)));
+    program.on('exit', (code) => reject(new Error(`${program.spawnargs[1]} ended with exit code ${code}`)));
   });
 }
