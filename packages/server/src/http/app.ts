@@ -84,7 +84,7 @@ export async function createApp(
       : await addStaticFiles(app, configuration, gateway, { workingDirectory, onError });
   app.setNotFoundHandler(async (request, reply) => {
     const page = findPage(pages, gateway.endpoints, request.raw);
-    const precedesFiles = page !== null && request.url.split('?', 1)[0] !== '/';
+    const precedesFiles = page !== null && page.status !== 404 && request.url.split('?', 1)[0] !== '/';
     if (!precedesFiles && (await serveFile?.(request, reply)) === true) return reply;
     if (page === callerDocument) return replyCaller(gateway, request, reply);
     if (page !== null) return replyDocument(page, request.raw, reply);

@@ -23,12 +23,14 @@ export type DocumentLookup = (endpoints: readonly Endpoint[], request: IncomingM
 export interface ServedDocument {
   readonly type: string;
   readonly content: string | Buffer;
+  /** Of a page in place of one that does not exist. */
+  readonly status?: 404;
   /** Of an HTML page. */
   readonly contentSecurityPolicy?: string;
 }
 
 interface DocumentResponse {
-  readonly status: 200 | 304;
+  readonly status: 200 | 304 | 404;
   readonly headers: Readonly<Record<string, string | number>>;
   /** Empty for 304. */
   readonly bytes: Buffer;
@@ -58,7 +60,7 @@ export function requestPath({ url = '' }: IncomingMessage): string {
 }
 
 function documentResponse(document: ServedDocument, request: IncomingMessage): DocumentResponse {
-  const { type, contentSecurityPolicy } = document;
+  const { type, status = 200, contentSecurityPolicy } = document;
   const known = encode(document);
   const { bytes, etag } = known;
   const isCompressible = bytes.length >= minCompressedBytes;
@@ -68,7 +70,7 @@ function documentResponse(document: ServedDocument, request: IncomingMessage): D
     'x-content-type-options': 'nosniff',
     ...(isCompressible ? { vary: 'accept-encoding' } : {}),
   };
-  if (isUnchanged(request, etag)) return { status: 304, headers: shared, bytes: Buffer.alloc(0) };
+  if (status === 200 && isUnchanged(request, etag)) return { status: 304, headers: shared, bytes: Buffer.alloc(0) };
   const sent = isCompressible && acceptsGzip(request) ? (known.compressed ??= gzipSync(bytes)) : bytes;
   const headers = {
     'content-type': type,
@@ -79,7 +81,7 @@ function documentResponse(document: ServedDocument, request: IncomingMessage): D
       ? {}
       : { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'no-referrer' }),
   };
-  return { status: 200, headers, bytes: sent };
+  return { status, headers, bytes: sent };
 }
 
 interface EncodedDocument {

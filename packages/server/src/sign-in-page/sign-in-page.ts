@@ -13,7 +13,7 @@ import { signInPagePath } from '../pages/sign-in-path.ts';
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
-/** Returns null when the page is not served. Endpoints at its path take precedence. */
+/** Returns null when the page is not served. Endpoints at its path take precedence; below it, browsers get it with 404. */
 export function createSignInPage(configuration: Configuration): DocumentLookup | null {
   const path = signInPagePath(configuration);
   if (path === null) return null;
@@ -21,14 +21,24 @@ export function createSignInPage(configuration: Configuration): DocumentLookup |
     if (request.method !== 'GET' && request.method !== 'HEAD') return null;
     const requested = requestPath(request);
     if (requested === path) return page(endpoints, request, configuration);
+    if (requested.startsWith(`${path}/`) && /\btext\/html\b/i.test(request.headers.accept ?? ''))
+      return { ...page(endpoints, request, configuration, unknownProvider), status: 404 };
     return findAsset(requested, signInAssets);
   };
 }
 
-function page(endpoints: readonly Endpoint[], request: IncomingMessage, configuration: Configuration): ServedDocument {
+const unknownProvider = '<p>There is no sign-in at this address. Choose one of these:</p>';
+
+function page(
+  endpoints: readonly Endpoint[],
+  request: IncomingMessage,
+  configuration: Configuration,
+  ...notes: readonly string[]
+): ServedDocument {
   const returnPath = returnPathOf(request, configuration);
   const login = configuration.cookie.enabled ? passwordLogin(endpoints) : null;
   const parts = [
+    ...notes,
     providerList(configuration, returnPath),
     ...(login === null ? [] : ['<p class="or"><span>or</span></p>', passwordForm(login, returnPath)]),
     ...linkList(configuration),

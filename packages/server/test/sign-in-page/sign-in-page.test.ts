@@ -147,6 +147,31 @@ describe('the sign-in page', () => {
     expect([body.includes('<form'), body.includes('<script')]).toEqual([false, false]);
   });
 
+  test('a browser gets it with 404 at the address of a provider that does not exist, unless there is a file', async () => {
+    const root = await folderWith({ 'signin/help.html': '<p>Help' });
+    const port = await serve({ staticFiles: { root } });
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    const page = await get(port, '/signin/<b>?return_to=/books', { accept });
+    expect([page.status, page.headers['content-type'], page.body.includes('<b>')]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+      false,
+    ]);
+    expect(page.body).toContain(`<h1>Sign in</h1>
+<p>There is no sign-in at this address. Choose one of these:</p>
+<ul>
+<li><a class="button" href="/signin/google?return_to=%2Fbooks">Continue with Google</a></li>`);
+    const again = await get(port, '/signin/nope', { accept, 'if-none-match': page.headers['etag']! });
+    expect(again.status).toBe(404);
+    const ofProgram = await get(port, '/signin/nope', { accept: 'application/json' });
+    expect([ofProgram.status, ofProgram.body]).toEqual([
+      404,
+      '{"type":"about:blank","title":"Not found","status":404}',
+    ]);
+    expect((await get(port, '/signin/help.html', { accept })).body).toBe('<p>Help');
+    expect((await get(port, '/signing', { accept })).headers['content-type']).toBe('application/problem+json');
+  });
+
   test('is not served without providers', async () => {
     const port = await serve({ externalSignIn: {} });
     expect((await get(port, '/signin')).status).toBe(404);
