@@ -9,6 +9,8 @@ export interface ParameterDirective {
   rename?: string;
   /** The type in SQL. */
   type?: string;
+  /** The line of `type`. */
+  typeLine?: number;
   /** The default in PostgreSQL's text format; null: NULL. */
   default?: string | null;
   /** The name of the claim that the value is taken from. */
@@ -175,7 +177,7 @@ function defineParameter(reading: Reading, [name, ...rest]: readonly string[], {
     });
     return null;
   }
-  reading.parameters.set(name, { ...reading.parameters.get(name), name, type, isDefined: true, line });
+  reading.parameters.set(name, { ...reading.parameters.get(name), name, type, typeLine: line, isDefined: true, line });
   return null;
 }
 
@@ -245,7 +247,7 @@ function readClauses(parameter: ParameterDirective, text: string, line: number):
     .trim();
   if (type !== '') {
     if (!typeName.test(type)) return false;
-    parameter.type = type;
+    Object.assign(parameter, { type, typeLine: line });
   }
   if (found !== null) parameter.default = readDefault(text.slice(found.index + found[0].length).trim());
   return true;

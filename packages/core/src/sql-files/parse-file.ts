@@ -71,7 +71,8 @@ export function parseFile(text: string): ParsedFile | null {
   const names = orderNames([...own, ...read.filter((name) => !renames.has(name))]);
   const directives = readDirectives(comments, { names: new Set(names), renames });
   if (statements.length === 0 || !httpLine.test(directives.comment)) return null;
-  const tooMany = findExcess(text, statements, names);
+  const defined = [...directives.parameters.values()].filter(({ name }) => !names.includes(name));
+  const tooMany = findExcess(text, statements, [...names, ...defined]);
   const faults = [
     ...scanned.faults.map(({ at, message }) => faultAt(text, at, 'sql-file', message)),
     ...directives.faults.map(({ line, message }) => ({ code: 'sql-file', line, message })),
@@ -83,7 +84,6 @@ export function parseFile(text: string): ParsedFile | null {
   ].slice(0, maxFaults);
   if (tooMany.length > 0) return { text, statements: [], queries: [], directives, parameters: [], faults };
   const parameters = names.map((name) => directives.parameters.get(name) ?? { name, line: 0 });
-  const defined = [...directives.parameters.values()].filter(({ name }) => !names.includes(name));
   return {
     text,
     statements: statements.map((source, index) => ({
@@ -116,7 +116,7 @@ export const maxParameters = 1000;
 function findExcess(
   text: string,
   statements: readonly FileStatement[],
-  names: readonly string[],
+  parameters: readonly unknown[],
 ): readonly FileFault[] {
   const excess = (number: number, what: string, limit: number, advice: string): readonly FileFault[] =>
     number <= limit
@@ -131,7 +131,7 @@ function findExcess(
         ];
   return [
     ...excess(statements.length, 'statements', maxStatements, 'write a function or several files'),
-    ...excess(names.length, 'parameters', maxParameters, 'pass an array or JSON'),
+    ...excess(parameters.length, 'parameters', maxParameters, 'pass an array or JSON'),
   ];
 }
 

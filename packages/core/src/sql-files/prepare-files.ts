@@ -20,6 +20,7 @@ import {
   type ParsedStatement,
   placeInFile,
 } from './parse-file.ts';
+import type { ParameterDirective } from './directives.ts';
 import { resolveResult, type StatementRows, statementRows } from './results.ts';
 import { isQuery, mainWord, methodByWord } from './statement-rules.ts';
 import { typesByOidSql } from './types-by-oid.sql.ts';
@@ -113,7 +114,7 @@ async function describeFile(database: Database, file: NamedFile): Promise<Descri
   const [statements, queries, defined] = await Promise.all([
     describe(parsed.statements),
     describe(parsed.queries),
-    Promise.all(listDefinedParameters(parsed).map((parameter) => describeType(database, parameter))),
+    Promise.all(listDefinedParameters(parsed).map((parameter) => describeType(database, parsed, parameter))),
   ]);
   const faults = [...statements, ...queries, ...defined].filter(
     (outcome): outcome is FileFault => 'message' in outcome,
@@ -127,15 +128,26 @@ async function describeFile(database: Database, file: NamedFile): Promise<Descri
 /** Returns the type of a parameter that no text of the file uses. */
 async function describeType(
   database: Database,
-  { name, type, line }: DefinedParameter,
+  { text }: ParsedFile,
+  parameter: DefinedParameter,
 ): Promise<{ readonly name: string; readonly oid: number } | FileFault> {
+  const { name, type } = parameter;
   try {
     const { parameters } = await describeStatement(database, `select ($1::${type})`);
     return { name, oid: parameters[0]! };
   } catch (error) {
     const { message } = toDatabaseError(error).diagnostics;
-    return { code: 'sql-file', line, message: `${message}: define_param ${name} ${type} sets a type; correct it` };
+    return typeFault(text, parameter, `${message}: define_param ${name} ${type} sets a type; correct it`);
   }
+}
+
+/** Returns the fault of the comment that gives a parameter a type which does not exist. */
+function typeFault(text: string, { type = '', typeLine = 1 }: ParameterDirective, message: string): FileFault {
+  const lines = text.split('\n');
+  const start = lines.slice(0, typeLine - 1).reduce((sum, { length }) => sum + length + 1, 0);
+  // The type ends what is before the default.
+  const [before = ''] = lines[typeLine - 1]!.split(/\sdefault(?=\s|$)|=/i, 1);
+  return faultAt(text, start + Math.max(0, before.lastIndexOf(type)), 'sql-file', message);
 }
 
 function describeText(
@@ -173,7 +185,7 @@ function toFault(parsed: ParsedFile, statement: NumberedText, { diagnostics }: D
 
 /** Returns the fault of the line that sets the type of a parameter; null where the statement has the type. */
 function unknownType(
-  { directives }: ParsedFile,
+  { text, directives }: ParsedFile,
   { source }: NumberedText,
   at: number,
   message: string,
@@ -182,7 +194,7 @@ function unknownType(
   const directive = placeholder === undefined ? undefined : directives.parameters.get(placeholder.name);
   if (directive?.type === undefined) return null;
   const advice = `param ${directive.rename ?? directive.name} ${directive.type} sets a type; correct it, or change the name in the statement`;
-  return { code: 'sql-file', line: directive.line, message: `${message}: ${advice}` };
+  return typeFault(text, directive, `${message}: ${advice}`);
 }
 
 function displayParameter(name: string): string {

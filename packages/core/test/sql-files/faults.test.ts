@@ -49,7 +49,12 @@ const mistakes: readonly (readonly [text: string, line: number, message: string]
   [
     '-- define_param page innt\nselect 1',
     2,
-    'type "innt" does not exist: define_param page innt sets a type; correct it',
+    'column 22: type "innt" does not exist: define_param page innt sets a type; correct it\n  -- define_param page innt',
+  ],
+  [
+    "/*\n * param page default 1\n * param page type innt default 'innt'\n */\nselect :page",
+    4,
+    'column 20: type "innt" does not exist: param page innt sets a type; correct it, or change the name in the statement\n   * param page type innt default \'innt\'\n                     ^',
   ],
   ["select 'open", 2, "column 8: a string literal that begins here has no closing '"],
   ['select 1 /* open', 2, 'column 10: the comment that begins here has no closing */'],

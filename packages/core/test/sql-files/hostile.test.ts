@@ -18,7 +18,11 @@ const bombs: Readonly<Record<string, readonly [text: string, outcome: string]>> 
   'blank lines without HTTP': [`-- note\n${fill('\n')}select 1`, 'skipped'],
   'spaces in a comment': [
     `-- HTTP GET\n-- param a${' '.repeat(size)}b\nselect :a::int`,
-    '2: type "b" does not exist: param a b sets a type; correct it',
+    `2: column ${size + 11}: type "b" does not exist: param a b sets a type; correct it`,
+  ],
+  'parameters that no statement uses': [
+    `-- HTTP GET\n${Array.from({ length: size / 40 }, (_, index) => `-- define_param p${index} int\n`).join('')}select 1`,
+    '25002: column 1: the file has 25000 parameters; at most 1000: pass an array or JSON',
   ],
   'spaces before a default': [`-- HTTP GET\n-- param a int${' '.repeat(size)}default 1\nselect :a`, 'published'],
   'nested comments': [`-- HTTP GET\n${'/*'.repeat(size / 4)}${'*/'.repeat(size / 4)}\nselect 1`, 'published'],

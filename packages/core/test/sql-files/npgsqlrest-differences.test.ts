@@ -79,7 +79,7 @@ const refused: Readonly<Record<string, readonly (readonly [file: string, text: s
     [
       'renamed.sql',
       '-- HTTP\n-- @param old_name better_name\nselect :old_name::int',
-      '2: type "better_name" does not exist: param old_name better_name sets a type; correct it, or change the name in the statement',
+      '2: column 20: type "better_name" does not exist: param old_name better_name sets a type; correct it, or change the name in the statement',
     ],
   ],
   'a name that is not an identifier': [['dashed.sql', '-- HTTP\n-- @param $1 first-name\nselect $1::int', '2: ']],
@@ -94,7 +94,7 @@ const refused: Readonly<Record<string, readonly (readonly [file: string, text: s
     [
       'unknown_type.sql',
       '-- HTTP\n-- @param $1 n nothing_like_it\nselect $1',
-      '2: type "nothing_like_it" does not exist: param n nothing_like_it sets a type',
+      '2: column 16: type "nothing_like_it" does not exist: param n nothing_like_it sets a type',
     ],
   ],
   'BEGIN and COMMIT in the file': [
