@@ -1,4 +1,4 @@
-import { METHODS } from 'node:http';
+import { type IncomingMessage, METHODS } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { queryMethod, requestMethods } from '../http/methods.ts';
@@ -54,10 +54,24 @@ async function registerGateway(app: FastifyInstance, options: GatewayPluginOptio
     async (scope) => {
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+      scope.addHook('onRequest', ({ raw }, _reply, done) => {
+        admitWithoutType(raw);
+        done();
+      });
       addRoutes(scope, gateway.handle);
     },
     prefix === '' ? {} : { prefix },
   );
+}
+
+/** Requests that have no `Content-Type`, though Fastify reads one. */
+const withoutType = new WeakSet<IncomingMessage>();
+
+/** Fastify answers 400 to QUERY without `Content-Type` before it looks for a route: also where 401, 404 or 405 is the reason. */
+function admitWithoutType(raw: IncomingMessage): void {
+  if (raw.method !== queryMethod || raw.headers['content-type'] !== undefined) return;
+  withoutType.add(raw);
+  raw.headers['content-type'] = 'application/octet-stream';
 }
 
 /** A Fastify request: it has an id, and perhaps a body that a `preParsing` hook has decompressed. */
@@ -77,7 +91,8 @@ class FastifyGatewayRequest extends NodeRequest {
 
   override header(name: string): string | undefined {
     // The header describes the body before the hook.
-    return this.#isReplaced && name === 'content-encoding' ? undefined : super.header(name);
+    if (this.#isReplaced && name === 'content-encoding') return undefined;
+    return name === 'content-type' && withoutType.has(this.raw) ? undefined : super.header(name);
   }
 }
 

@@ -1,4 +1,5 @@
-import { request as sendRequest } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request as sendRequest } from 'node:http';
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -247,6 +248,26 @@ test('through Fastify', async () => {
     request.end('{"title": "br"}');
   });
   expect(answer).toBe('[{"filmId":3,"title":"Brazil"}]');
+});
+
+test('through Fastify, a request without Content-Type has the response of the gateway', async () => {
+  const app = fastify();
+  onTestFinished(() => app.close());
+  await app.register(gatewayPlugin, { gateway: gateway.gateway });
+  const url = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+  const ask = async (path: string): Promise<readonly unknown[]> => {
+    const request = sendRequest(new URL(path, url), { method: 'QUERY' });
+    const [response] = (await once(request.end(), 'response')) as [IncomingMessage];
+    const { 'content-type': type, allow, 'accept-query': acceptQuery } = response.headers;
+    await text(response);
+    return [response.statusCode, type, allow ?? acceptQuery];
+  };
+  const problem = 'application/problem+json';
+  expect(await ask('/draw')).toEqual([405, problem, 'GET, HEAD, OPTIONS']);
+  expect(await ask('/guarded')).toEqual([401, problem, undefined]);
+  expect(await ask('/films')).toEqual([400, problem, 'application/json, application/x-www-form-urlencoded']);
+  expect((await ask('/unknown'))[0]).toBe(404);
+  expect(await gateway.database.query('select is_called from calls')).toEqual([{ is_called: false }]);
 });
 
 test('over HTTP/2', async () => {

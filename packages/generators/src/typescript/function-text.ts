@@ -156,11 +156,12 @@ function callLines(fn: ClientFunction, url: string, options: TypescriptClientOpt
 }
 
 function selectCall(
-  { endpoint, statusCode }: ClientFunction,
+  fn: ClientFunction,
   { readOwnWrites, batchPath }: TypescriptClientOptions,
 ): { readonly name: string; readonly more: string } {
+  const { endpoint, statusCode } = fn;
   if (endpoint.upload !== null) return { name: '_sendFiles', more: ', files, options.onProgress' };
-  if (statusCode) return { name: fetchExpression(batchPath), more: '' };
+  if (statusCode) return { name: fetchExpression(batchPath, sendsLongQueries(fn)), more: '' };
   return { name: '_send', more: readOwnWrites ? `, options, ${isWrite(endpoint)}` : ', options' };
 }
 

@@ -30,10 +30,9 @@ export function runtime(
       : []),
     ...uses('error', functions.length > 0),
     ...(options.readOwnWrites && functions.length > 0 ? [consistencyText(tsOnly)] : []),
-    ...uses(
-      'send',
-      functions.some((fn) => !fn.statusCode && !isUpload(fn)),
-    ),
+    ...(functions.some((fn) => !fn.statusCode && !isUpload(fn))
+      ? [sendText(tsOnly, options, hasLongQueries(functions))]
+      : []),
     ...uses('problem', functions.length > 0),
     ...uses(
       'newKey',
@@ -46,7 +45,8 @@ export function runtime(
     ...uses('eventStream', isWatched || (options.exportEventSources && functions.some(hasEvents))),
     ...uses('changeStream', isWatched),
     ...uses('query', definesQuery),
-    ...uses('long', functions.some(sendsLongQueries)),
+    ...uses('long', hasLongQueries(functions)),
+    ...uses('fetch', hasLongQueries(functions)),
     ...uses('segment', inPath),
     ...uses('text', definesQuery || inPath),
     ...uses(
@@ -78,6 +78,11 @@ export function usesQuery({ endpoint }: ClientFunction): boolean {
 /** Whether a query string that is too long for a URL is sent in the body. */
 export function sendsLongQueries(fn: ClientFunction): boolean {
   return usesQuery(fn) && takesQuery(fn.endpoint);
+}
+
+/** Whether a module has functions that may send QUERY. */
+export function hasLongQueries(functions: readonly ClientFunction[]): boolean {
+  return functions.some(sendsLongQueries);
 }
 
 /** Whether the request is a JSON body. */
@@ -116,14 +121,25 @@ export function baseUrl({ customHost, includeHost, host }: TypescriptClientOptio
   return (customHost ?? (includeHost ? host : null) ?? '').replace(/\/+$/, '');
 }
 
-function sendExpression(readOwnWrites: boolean, batchPath: string | null): string {
-  const send = `${fetchExpression(batchPath)}(url, init)`;
-  return readOwnWrites ? `(isWrite ? _write(${send}) : ${send})` : send;
+/** Returns the function that sends requests: that of the call if it is part of a batch. */
+export function fetchExpression(batchPath: string | null, mayBeQuery: boolean): string {
+  const own = mayBeQuery ? '_fetch' : 'fetch';
+  return batchPath === null ? own : `(options.fetch ?? ${own})`;
 }
 
-/** Returns the function that sends requests: that of the call if it is part of a batch. */
-export function fetchExpression(batchPath: string | null): string {
-  return batchPath === null ? 'fetch' : '(options.fetch ?? fetch)';
+function sendText(
+  tsOnly: TypeScriptOnly,
+  { readOwnWrites, batchPath }: TypescriptClientOptions,
+  mayBeQuery: boolean,
+): string {
+  const call = `${fetchExpression(batchPath, mayBeQuery)}(url, init)`;
+  return `async function _send(url${tsOnly(': string')}, init${tsOnly(': RequestInit')}, options${tsOnly(': ICallOptions')}${readOwnWrites ? `, isWrite${tsOnly(': boolean')}` : ''})${tsOnly(': Promise<Response>')} {
+  const response = await ${readOwnWrites ? `(isWrite ? _write(${call}) : ${call})` : call};
+  options.onResponse?.({ status: response.status, headers: response.headers });
+  const problem = await _problem(response);
+  if (problem !== null) throw new GatewayError(problem, response.headers);
+  return response;
+}`;
 }
 
 const functionTexts: Readonly<Record<string, (tsOnly: TypeScriptOnly, options: TypescriptClientOptions) => string>> = {
@@ -141,16 +157,6 @@ export class GatewayError extends Error {
     this.problem = problem;
     this.headers = headers;
   }
-}`,
-  send: (
-    tsOnly,
-    { readOwnWrites, batchPath },
-  ) => `async function _send(url${tsOnly(': string')}, init${tsOnly(': RequestInit')}, options${tsOnly(': ICallOptions')}${readOwnWrites ? `, isWrite${tsOnly(': boolean')}` : ''})${tsOnly(': Promise<Response>')} {
-  const response = await ${sendExpression(readOwnWrites, batchPath)};
-  options.onResponse?.({ status: response.status, headers: response.headers });
-  const problem = await _problem(response);
-  if (problem !== null) throw new GatewayError(problem, response.headers);
-  return response;
 }`,
   problem: (tsOnly) => `/** Null for a success. Status 205 is an error: the database cancelled the call. */
 async function _problem(response${tsOnly(': Response')})${tsOnly(': Promise<IProblem | null>')} {
@@ -196,6 +202,15 @@ function _long(url${tsOnly(': string')}, init${tsOnly(': RequestInit')}, isBatch
   const headers = new Headers(init.headers);
   headers.set("Content-Type", "application/x-www-form-urlencoded");
   return [url.slice(0, start), { ...init, method: "QUERY", headers, body: url.slice(start + 1) }];
+}`,
+  fetch: (tsOnly) => `/** Repeats a request as GET if a server or a proxy before it does not answer QUERY. */
+async function _fetch(url${tsOnly(': string')}, init${tsOnly(': RequestInit')})${tsOnly(': Promise<Response>')} {
+  const response = await fetch(url, init);
+  if (init.method !== "QUERY" || (response.status !== 405 && response.status !== 501)) return response;
+  await response.body?.cancel();
+  const headers = new Headers(init.headers);
+  headers.delete("Content-Type");
+  return fetch(\`\${url}?\${String(init.body)}\`, { ...init, method: "GET", headers, body: null });
 }`,
   segment: (tsOnly) => `/** Encodes a path segment. An empty one, \`.\` and \`..\` would change the path. */
 function _segment(value${tsOnly(': unknown')})${tsOnly(': string')} {

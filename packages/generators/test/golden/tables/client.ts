@@ -60,7 +60,7 @@ export class GatewayError extends Error {
 }
 
 async function _send(url: string, init: RequestInit, options: ICallOptions): Promise<Response> {
-  const response = await fetch(url, init);
+  const response = await _fetch(url, init);
   options.onResponse?.({ status: response.status, headers: response.headers });
   const problem = await _problem(response);
   if (problem !== null) throw new GatewayError(problem, response.headers);
@@ -98,6 +98,16 @@ function _long(url: string, init: RequestInit, isBatch: boolean = false): [url: 
   const headers = new Headers(init.headers);
   headers.set("Content-Type", "application/x-www-form-urlencoded");
   return [url.slice(0, start), { ...init, method: "QUERY", headers, body: url.slice(start + 1) }];
+}
+
+/** Repeats a request as GET if a server or a proxy before it does not answer QUERY. */
+async function _fetch(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  if (init.method !== "QUERY" || (response.status !== 405 && response.status !== 501)) return response;
+  await response.body?.cancel();
+  const headers = new Headers(init.headers);
+  headers.delete("Content-Type");
+  return fetch(`${url}?${String(init.body)}`, { ...init, method: "GET", headers, body: null });
 }
 
 function _text(value: unknown): string {
