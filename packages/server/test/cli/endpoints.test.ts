@@ -519,3 +519,24 @@ mcp_title Films'`);
     "
   `);
 });
+
+test('a parameter of an HTTP client type of NpgsqlRest stops the endpoint: the reason is named', async () => {
+  const typed = await freshDatabase(`
+    create type books as (status_code int, body text);
+    comment on type books is 'GET https://books.example/{_author}';
+    create function answer(_author text, _reply books default null) returns text language sql stable as 'select _reply.body';
+    comment on function answer is 'HTTP GET';`);
+  onTestFinished(() => typed.drop());
+  const { code, stdout, stderr } = await endpoints([], {
+    configuration: { connectionString: typed.connectionString },
+  });
+
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+  expect(stdout).toMatchInlineSnapshot(`
+    "public.answer(_author text, _reply public.books): no endpoint
+      reason  an error
+      line 1  HTTP GET  publishes the routine; sets method to GET
+      error: the parameter "_reply" is of type public.books, whose comment is an HTTP request: NpgsqlRest sets it to the response, but here clients would set it; call the service in your program and pass the response in a parameter of another type, or change the comment of the type
+    "
+  `);
+});
