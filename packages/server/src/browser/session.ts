@@ -42,11 +42,10 @@ export class Session {
     this.#changed();
   }
 
-  /** Forgets everything. The cookie itself can only be deleted by a logout endpoint. */
+  /** Forgets token and password. A cookie stays: only the server can delete it. */
   forget(): void {
     this.#token = null;
     this.#basic = null;
-    this.#hasCookie = false;
     this.#changed();
   }
 
@@ -55,7 +54,7 @@ export class Session {
     const headers = [...(await this.antiforgery())].map(([name, value]): [string, string] => [name, value]);
     const response = await fetch(path, { method: 'POST', headers, redirect: 'manual' });
     const isEnded = response.ok || response.type === 'opaqueredirect';
-    if (isEnded) this.forget();
+    if (isEnded) this.#ended();
     if (response.ok) await continueAtProvider(response);
     return isEnded;
   }
@@ -89,7 +88,7 @@ export class Session {
     }
     const isExpired = status === 401 && loginOrLogout === null && !access.basic && this.state !== 'basic';
     const isSignedOut = loginOrLogout === 'logout' && status < 300;
-    if (this.state !== null && (isSignedOut || isExpired)) this.forget();
+    if (this.state !== null && (isSignedOut || isExpired)) this.#ended();
   }
 
   /** Asks the server whether the browser has the cookie of a session, which scripts cannot read. */
@@ -106,6 +105,11 @@ export class Session {
     } catch {
       // Without an answer, the page keeps what it knows.
     }
+  }
+
+  #ended(): void {
+    this.#hasCookie = false;
+    this.forget();
   }
 
   #changed(): void {

@@ -14,7 +14,9 @@ export function signInView(data: PageData, session: Session, open: (id: string) 
   const status = element('span', { role: 'status' });
   const toggle = button('Sign in', 'secondary', () => {
     if (session.state !== null) {
-      signOut(data, session, open).catch(() => (status.textContent = 'Not signed out: the server cannot be reached'));
+      void signOut(data, session, open)
+        .catch(() => 'Not signed out: the server cannot be reached')
+        .then((reason) => (status.textContent = reason ?? status.textContent));
     } else signIn(data, open, dialog);
   });
   const update = (): void => {
@@ -41,17 +43,22 @@ function ownUrl(path: string): string {
   return `${location.origin}${path}`;
 }
 
-/** Cookies end with a logout endpoint, or where the sign-in page ends them; tokens and passwords are forgotten. */
+/**
+ * Cookies end with a logout endpoint, or where the sign-in page ends them; tokens and passwords are forgotten.
+ * Returns why the caller stays signed in.
+ */
 async function signOut(
   { operations, authentication }: PageData,
   session: Session,
   open: (id: string) => void,
-): Promise<void> {
+): Promise<string | null> {
   const logout = operations.find(({ loginOrLogout }) => loginOrLogout === 'logout');
+  const { signOutPath } = authentication;
   if (session.state !== 'cookie') session.forget();
-  else if (authentication.signOutPath !== null && (await session.endCookie(ownUrl(authentication.signOutPath)))) return;
-  else if (logout === undefined) session.forget();
-  else open(logout.id);
+  else if (signOutPath !== null && (await session.endCookie(ownUrl(signOutPath)))) return null;
+  else if (logout !== undefined) open(logout.id);
+  else return signOutPath === null ? 'Signed in (cookie): no logout endpoint' : 'Not signed out: the server refused';
+  return null;
 }
 
 function signInDialog(
