@@ -1,4 +1,4 @@
-import { symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sqlFilesSource, StartError } from '@pgway/core';
 import { startGateway } from '@pgway/testing';
@@ -172,3 +172,67 @@ test('a pattern without a file is a warning', async () => {
     },
   ]);
 });
+
+test('files without a statement are no endpoints, links and folders are not read, and BOM and CRLF do not move the place', async () => {
+  const folder = await createFolder({
+    'good.sql': '-- HTTP\nselect 1',
+    'empty.sql': '',
+    'comments.sql': '-- HTTP GET /comments\n/* select 1 */\n',
+    'note.sql': '-- A note.\n',
+    'bom.sql': '\uFEFF-- HTTP\nselect 2',
+    'bom-fault.sql': '\uFEFF-- HTTP\nselect titel from film',
+    'crlf.sql': '-- HTTP\r\n-- param a default 3\r\nselect :a::int\r\n',
+    'crlf-fault.sql':
+      '-- HTTP\r\n-- param id int\r\nselect film_id,\r\n  titel\r\nfrom film\r\nwhere film_id = :id\r\n',
+  });
+  await symlink(join(folder, 'missing'), join(folder, 'dangling.sql'));
+  await mkdir(join(folder, 'folder.sql'));
+  const started = await startGateway(sql, { routineSources: [sqlFilesSource({ files: '**/*.sql', folder })] });
+  onTestFinished(() => started.close());
+  const { gateway, send } = started;
+  const unknown = 'column "titel" does not exist (Perhaps you meant to reference the column "film.title".)';
+  expect(gateway.diagnostics.map(({ routine, line, message }) => [routine, line, message])).toEqual([
+    ['bom-fault.sql', 2, `column 8: ${unknown}\n  select titel from film\n         ^`],
+    ['crlf-fault.sql', 4, `column 3: ${unknown}\n    titel\n    ^`],
+  ]);
+  expect(gateway.endpoints.map(({ id }) => id).toSorted()).toEqual(['bom.sql', 'crlf.sql', 'good.sql']);
+  expect((await send('GET /api/bom')).body).toBe('[2]');
+  expect((await send('GET /api/crlf')).body).toBe('[3]');
+});
+
+test('names that differ in case only have one path: an error for both', async () => {
+  const folder = await createFolder({ 'Same.sql': '-- HTTP\nselect 4' });
+  await writeFile(join(folder, 'same.sql'), '-- HTTP\nselect 5', { flag: 'wx' }).catch(() => null);
+  const names = (await readdir(folder)).toSorted();
+  const started = await startGateway(sql, { routineSources: [sqlFilesSource({ files: '*.sql', folder })] });
+  onTestFinished(() => started.close());
+  // One file where the file system ignores the case.
+  const others: readonly (readonly [string, string])[] =
+    names.length === 1
+      ? []
+      : [
+          ['Same.sql', 'same.sql'],
+          ['same.sql', 'Same.sql'],
+        ];
+  expect(started.gateway.diagnostics.map(({ routine, message }) => [routine, message])).toEqual(
+    others.map(([name, other]) => [
+      name,
+      `GET "/api/same" is also the route of ${other} ("/api/same"), so neither is published; set another path for one of them`,
+    ]),
+  );
+});
+
+test.skipIf(process.getuid === undefined || process.getuid() === 0)(
+  'a file that cannot be read is an error',
+  async () => {
+    const folder = await createFolder({ 'good.sql': '-- HTTP\nselect 1' });
+    const path = join(await realpath(folder), 'private.sql');
+    await writeFile(path, '-- HTTP\nselect 6', { mode: 0 });
+    const started = await startGateway(sql, { routineSources: [sqlFilesSource({ files: '*.sql', folder })] });
+    onTestFinished(() => started.close());
+    expect(started.gateway.diagnostics.map(({ routine, message }) => [routine, message])).toEqual([
+      ['private.sql', `cannot be read (EACCES: permission denied, open '${path}')`],
+    ]);
+    expect(started.gateway.endpoints.map(({ id }) => id)).toEqual(['good.sql']);
+  },
+);
