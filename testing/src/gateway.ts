@@ -110,6 +110,8 @@ export function useGateway(sql: string, options: Partial<GatewayOptions> = {}): 
 }
 
 function listen(server: Server): Promise<string> {
+  // A connection that the server closes while a busy test sends its next request would fail that request.
+  server.keepAliveTimeout = 0;
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));

@@ -121,9 +121,7 @@ describe.each(sampleSchemas)('%s', (name) => {
         const path = `/rest/${encodeURIComponent(root.name)}?select=${encodeURIComponent(toSelect(trees))}`;
         const { status, body } = await gateway.send(`POST ${path}`, { headers: { prefer }, body: toBody(trees) });
         const answer = JSON.parse(body) as Row | Row[];
-        const error = Array.isArray(answer) ? null : answer;
-        // A sequence can give the key that another row of the statement has: single inserts merge the two, one statement cannot.
-        fc.pre(!(merges && error?.['code'] === '21000'));
+        const error = errorOf(answer, merges);
         expect([status < 300, error?.['code']]).toEqual(failed === null ? [true, undefined] : [false, failed.code]);
         expect(failed === null ? [undefined] : pointersOf(failed.insert, levels)).toContain(error?.['pointer']);
         expect(await content(tables)).toEqual(expected);
@@ -137,6 +135,13 @@ describe.each(sampleSchemas)('%s', (name) => {
     expect(outcomes).toEqual(new Set(['done', 'refused']));
   });
 });
+
+/** Leaves out trees where a sequence gives the key of another row of the statement: single inserts merge the two, one statement cannot. */
+function errorOf(answer: Row | readonly Row[], merges: boolean): Row | null {
+  const error = Array.isArray(answer) ? null : (answer as Row);
+  fc.pre(!(merges && error?.['code'] === '21000'));
+  return error;
+}
 
 function insertSql({ sql, columns }: SampleTable, names: readonly string[], mode: string): string {
   const list = names.map(quoted).join();
