@@ -8,6 +8,10 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 const pages = path('../.pages');
 const styles = new CodeStyles();
 
+interface TokenRenderer {
+  renderToken(tokens: unknown, index: number, options: unknown): string;
+}
+
 type Rule =
   | ((tokens: readonly { readonly content: string }[], index: number, ...rest: unknown[]) => string)
   | undefined;
@@ -18,6 +22,28 @@ function escapeBraces({ renderer: { rules } }: { readonly renderer: { readonly r
     const rule = rules[name];
     rules[name] = (...input) => (rule?.(...input) ?? '').replaceAll('{{', '&#123;&#123;');
   }
+}
+
+/** The first column of a table may have no heading: assistive programs would announce an empty one. */
+function replaceEmptyHeadings({
+  renderer: { rules },
+}: {
+  readonly renderer: { readonly rules: Record<string, Rule> };
+}): void {
+  for (const [name, offset] of [
+    ['th_open', 1],
+    ['th_close', -1],
+  ] as const) {
+    rules[name] = (tokens, index, options, _environment, renderer) => {
+      const html = (renderer as TokenRenderer).renderToken(tokens, index, options);
+      return tokens[index + offset]!.content === '' ? html.replace('th', 'td') : html;
+    };
+  }
+}
+
+/** Arrows are no buttons inside the buttons of their groups: assistive programs would not find them. */
+function withoutNestedButtons(html: string): string {
+  return html.replaceAll(/(<div class="caret") role="button" aria-label="[^"]*" tabindex="0"/g, '$1');
 }
 
 /** Options of VitePress. `SITE_OUTPUT` and `SITE_BASE` set folder and path; `SITE_REPOSITORY` the address of the repository. */
@@ -32,9 +58,19 @@ export default {
   cacheDir: path('../node_modules/.vitepress'),
   // No style element that a content security policy would refuse.
   appearance: { disableTransition: false },
-  markdown: { anchor: { slugify: headingAnchor }, codeTransformers: [styles.transformer], config: escapeBraces },
+  markdown: {
+    anchor: { slugify: headingAnchor },
+    // The default themes have less contrast than WCAG 2.2 asks for.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-default' },
+    codeTransformers: [styles.transformer],
+    config: (markdown) => {
+      escapeBraces(markdown);
+      replaceEmptyHeadings(markdown);
+    },
+  },
   themeConfig: {
-    search: { provider: 'local' },
+    // Without a label of its own, the button is read as it is shown.
+    search: { provider: 'local', options: { translations: { button: { buttonAriaLabel: '' } } } },
     outline: { level: [2, 3] },
     sidebar: preparePages({ root: path('../..'), target: pages, repository: process.env['SITE_REPOSITORY'] ?? null }),
   },
@@ -43,7 +79,7 @@ export default {
     // Without it, browsers request /favicon.ico.
     ['link', { rel: 'icon', href: 'data:,' }],
   ],
-  transformHtml: addContentSecurityPolicy,
+  transformHtml: (html: string): string => addContentSecurityPolicy(withoutNestedButtons(html)),
   buildEnd: ({ outDir }: { readonly outDir: string }): void => {
     copyFileSync(path('../layout.css'), `${outDir}/site.css`);
     styles.appendTo(`${outDir}/site.css`);

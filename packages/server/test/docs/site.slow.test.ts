@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { accessibilityFindings } from '../support/axe.ts';
 import { chromiumPath, stepTimeout } from '../support/chromium.ts';
 import { root } from './stage.ts';
 
@@ -135,6 +136,22 @@ describe.skipIf(!existsSync(builder) || chromiumPath === undefined)('the site of
     const tables = await open('/guide/tls.html');
     expect(await tables.page.content()).not.toContain('<!-- sql');
     expect([...errors, ...tables.errors]).toEqual([]);
+  });
+
+  test.each(['light', 'dark'] as const)('axe finds nothing on the pages, %s', async (colorScheme) => {
+    const { page } = await open('/');
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    const paths = [
+      'index',
+      'guide/getting-started',
+      'guide/sql-files',
+      'reference/annotations',
+      'decisions/062-fast-path',
+    ];
+    for (const path of [...paths, 'project/changelog']) {
+      await page.goto(`${origin}/${path}.html`);
+      expect([path, await accessibilityFindings(page)]).toEqual([path, []]);
+    }
   });
 
   test('every page was built, with its title', async () => {
