@@ -16,8 +16,12 @@ type Rule =
   | ((tokens: readonly { readonly content: string }[], index: number, ...rest: unknown[]) => string)
   | undefined;
 
+interface Markdown {
+  readonly renderer: { readonly rules: Record<string, Rule> };
+}
+
 /** Escapes braces in text and code: Vue would evaluate `{{claims.email}}`, which the pages show. */
-function escapeBraces({ renderer: { rules } }: { readonly renderer: { readonly rules: Record<string, Rule> } }): void {
+function escapeBraces({ renderer: { rules } }: Markdown): void {
   for (const name of ['text', 'code_inline']) {
     const rule = rules[name];
     rules[name] = (...input) => (rule?.(...input) ?? '').replaceAll('{{', '&#123;&#123;');
@@ -25,11 +29,7 @@ function escapeBraces({ renderer: { rules } }: { readonly renderer: { readonly r
 }
 
 /** The first column of a table may have no heading: assistive programs would announce an empty one. */
-function replaceEmptyHeadings({
-  renderer: { rules },
-}: {
-  readonly renderer: { readonly rules: Record<string, Rule> };
-}): void {
+function replaceEmptyHeadings({ renderer: { rules } }: Markdown): void {
   for (const [name, offset] of [
     ['th_open', 1],
     ['th_close', -1],
@@ -63,7 +63,7 @@ export default {
     // The default themes have less contrast than WCAG 2.2 asks for.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-default' },
     codeTransformers: [styles.transformer],
-    config: (markdown) => {
+    config: (markdown: Markdown): void => {
       escapeBraces(markdown);
       replaceEmptyHeadings(markdown);
     },
