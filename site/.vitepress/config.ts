@@ -8,16 +8,15 @@ const path = (relative: string): string => fileURLToPath(new URL(relative, impor
 const pages = path('../.pages');
 const styles = new CodeStyles();
 
-interface TokenRenderer {
-  renderToken(tokens: unknown, index: number, options: unknown): string;
-}
-
 type Rule =
   | ((tokens: readonly { readonly content: string }[], index: number, ...rest: unknown[]) => string)
   | undefined;
 
 interface Markdown {
-  readonly renderer: { readonly rules: Record<string, Rule> };
+  readonly renderer: {
+    readonly rules: Record<string, Rule>;
+    renderToken(tokens: unknown, index: number, options: unknown): string;
+  };
 }
 
 /** Escapes braces in text and code: Vue would evaluate `{{claims.email}}`, which the pages show. */
@@ -29,13 +28,13 @@ function escapeBraces({ renderer: { rules } }: Markdown): void {
 }
 
 /** The first column of a table may have no heading: assistive programs would announce an empty one. */
-function replaceEmptyHeadings({ renderer: { rules } }: Markdown): void {
+function replaceEmptyHeadings({ renderer }: Markdown): void {
   for (const [name, offset] of [
     ['th_open', 1],
     ['th_close', -1],
   ] as const) {
-    rules[name] = (tokens, index, options, _environment, renderer) => {
-      const html = (renderer as TokenRenderer).renderToken(tokens, index, options);
+    renderer.rules[name] = (tokens, index, options) => {
+      const html = renderer.renderToken(tokens, index, options);
       return tokens[index + offset]!.content === '' ? html.replace('th', 'td') : html;
     };
   }
