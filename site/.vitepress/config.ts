@@ -40,7 +40,7 @@ function replaceEmptyHeadings({ renderer }: Markdown): void {
   }
 }
 
-/** Arrows are no buttons inside the buttons of their groups: assistive programs would not find them. */
+/** Removes the role of a button from the arrow of a group: the whole heading is a button, and screen readers skip buttons inside of one. */
 function withoutNestedButtons(html: string): string {
   return html.replaceAll(/(<div class="caret") role="button" aria-label="[^"]*" tabindex="0"/g, '$1');
 }

@@ -64,7 +64,7 @@ async function registerGateway(app: FastifyInstance, options: GatewayPluginOptio
   );
 }
 
-/** Requests that have no `Content-Type`, though Fastify reads one. */
+/** Requests whose `Content-Type` is not the client's, but that of `admitWithoutType`. */
 const withoutType = new WeakSet<IncomingMessage>();
 
 /** Fastify answers 400 to QUERY without `Content-Type` before it looks for a route: also where 401, 404 or 405 is the reason. */

@@ -74,7 +74,7 @@ export async function prepareFiles(database: Database, files: readonly NamedFile
 
 interface KnownRows extends DescribedFile {
   readonly rows: readonly StatementRows[];
-  /** What `listNames` returns. */
+  /** All names in its statements, queries and types of parameters. */
   readonly names: ReadonlySet<string>;
 }
 

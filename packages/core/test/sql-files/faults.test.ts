@@ -173,7 +173,7 @@ test('a pattern without a file is a warning', async () => {
   ]);
 });
 
-test('files without a statement are no endpoints, links and folders are not read, and BOM and CRLF do not move the place', async () => {
+test('files without a statement have no endpoint, links and folders are skipped, and messages count lines and columns with BOM and CRLF', async () => {
   const folder = await createFolder({
     'good.sql': '-- HTTP\nselect 1',
     'empty.sql': '',

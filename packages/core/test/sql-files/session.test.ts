@@ -57,7 +57,7 @@ const leavers: readonly (readonly [statements: string, status: number])[] = [
   [`select definer_sets()`, 200],
   [`select definer_path()`, 204],
   [`call set_and_lock()`, 204],
-  // What a session has besides settings
+  // Locks, temporary objects, channels, prepared statements and cursors of the session
   [`select pg_advisory_lock(7)`, 204],
   [`select 1 as n; select pg_advisory_lock_shared(7)`, 200],
   [`select pg_advisory_lock(7), 1 / (n - 1) from work`, 400],

@@ -27,7 +27,7 @@ from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespa
 where n.nspname = 'realtime' and p.proname = 'prune_messages' and pg_catalog.oidvectortypes(p.proargtypes) = 'integer'`;
 
 /** Whether the function that reads messages has the rights of the owner of the table, to whom policies apply only if they are forced. */
-const readsAsOwner = `select pg_catalog.pg_has_role(p.proowner, c.relowner, 'usage')
+const readsAsOwner = `select p.prosecdef and pg_catalog.pg_has_role(p.proowner, c.relowner, 'usage')
 from pg_catalog.pg_proc p, pg_catalog.pg_class c
 where p.oid = 'realtime.read_messages(uuid[])'::pg_catalog.regprocedure and c.oid = 'realtime.messages'::pg_catalog.regclass`;
 

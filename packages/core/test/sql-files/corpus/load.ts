@@ -6,7 +6,7 @@ import { createFolder } from '../folder.ts';
 import type { CorpusFile, Outcome } from './oracle.ts';
 import { schema } from './shops.ts';
 
-/** What the gateway says of all files. */
+/** Starts a gateway with the files on a changed schema. `outcomeOf` returns the types of the endpoint of a file, or the places of its errors. */
 export async function load(
   files: readonly CorpusFile[],
   change: string,

@@ -33,7 +33,7 @@ export type Outcome =
   | { readonly parameters: readonly number[]; readonly results: readonly (readonly number[])[] | null }
   | { readonly places: readonly string[] };
 
-/** What PostgreSQL says of the file. */
+/** Returns the types that PostgreSQL's Describe has for the statements of a file, or the places of its errors. */
 export async function prepare(client: pg.Client, { text, statements, claims }: CorpusFile): Promise<Outcome> {
   const parameters: string[] = [];
   const results: (string | null)[] = [];
