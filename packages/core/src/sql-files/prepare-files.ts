@@ -94,7 +94,9 @@ async function tryQueries(database: Database, described: KnownRows): Promise<Kno
     [...listTrialQueries(parsed, rows)].map(async ([index, sql]): Promise<readonly FileFault[]> => {
       const error = await describeStatement(database, sql).then(() => null, toDatabaseError);
       if (error === null) return [];
-      const message = `${error.diagnostics.message}; the response has the result of a query of WITH, which the statement has to be: write void or skip, or a function`;
+      // The statement by itself has no syntax error: RETURNING is what the version does not know.
+      const reason = error.diagnostics.code === '42601' ? 'MERGE needs PostgreSQL 17 here' : error.diagnostics.message;
+      const message = `${reason}; the response has the result of a query of WITH, which the statement has to be: write void or skip, or a function`;
       return [faultAt(parsed.text, parsed.statements[index]!.source.start, 'sql-file', message)];
     }),
   );

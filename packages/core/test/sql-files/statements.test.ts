@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
-import { useFiles } from './folder.ts';
+import { serverVersion } from '@pgway/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startWithFiles, useFiles } from './folder.ts';
 
 const sql = `
   create table film (film_id int primary key, title text not null, tags text[]);
@@ -128,3 +129,27 @@ select film_id, tags from film order by 1;
     ]);
   });
 });
+
+// MERGE came with PostgreSQL 15, as a query of WITH with 17.
+test.runIf([15, 16].includes(serverVersion()))(
+  'MERGE among several statements needs PostgreSQL 17 or `skip`',
+  async () => {
+    const merge = `merge into film f using (select 1 as id) s on f.film_id = s.id when matched then update set title = 'Aliens';`;
+    const started = await startWithFiles(sql, {
+      'counted.sql': `-- HTTP POST\n${merge}\nselect 1;`,
+      'skipped.sql': `-- HTTP POST\n-- skip\n${merge}\n-- single\nselect title from film where film_id = 1;`,
+    });
+    onTestFinished(() => started.close());
+    expect(started.gateway.diagnostics.filter(({ severity }) => severity === 'error')).toMatchObject([
+      {
+        routine: 'counted.sql',
+        line: 2,
+        message: expect.stringContaining('MERGE needs PostgreSQL 17 here; the response'),
+      },
+    ]);
+    expect(await started.send('POST /api/skipped')).toMatchObject({
+      status: 200,
+      body: '{"result2":"Aliens"}',
+    });
+  },
+);

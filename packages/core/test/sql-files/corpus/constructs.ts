@@ -152,7 +152,8 @@ when not matched then do nothing returning merge_action() as action, t.${n.id}, 
     shape: 'object merged,rows',
     method: 'POST',
     isObject: true,
-    since: 15,
+    // As a query of WITH, which counts its rows.
+    since: 17,
     text: (n) => `-- result merged
 [[merge into ${n.table} t using ${n.child} c on t.${n.id} = c.${n.id} and t.${n.id} = {id} when matched then update set ${n.text} = {text}]];
 -- result rows
