@@ -54,11 +54,11 @@ export async function openInstance(
   let pipeline: RequestPipeline | undefined;
   const retry = startRetry(options.startRetry);
   const services = await openServices({ altersSession: (sql) => loaded?.altersSession(sql) ?? true, retry });
-  const { events, cache, notifications } = services;
+  const { connections, events, cache, notifications } = services;
   const catalog = new CatalogState();
   const currentPipeline = (): RequestPipeline => pipeline!;
   const reload = serialize(() => load().then(refreshed));
-  const refreshStale = refreshStaleEndpoints(currentPipeline, reload, observe);
+  const refreshStale = refreshStaleEndpoints(currentPipeline, { refresh: reload, databases: connections.all }, observe);
   const batches = new BatchHandler(
     currentPipeline,
     refreshStale,
@@ -73,7 +73,7 @@ export async function openInstance(
     // Databases with the same schema share endpoints, which are the same ones after a refresh without changes.
     if (next !== loaded) {
       await events.update(next.streamDefinitions.values());
-      services.connections.plans?.clear();
+      connections.plans?.clear();
       pipeline = createPipeline(next, parts, options, observe);
       events.streams.endFeeds(({ path, endpoint }) => isSameEndpoint(next.changeTargets.get(path)?.endpoint, endpoint));
       loaded = next;

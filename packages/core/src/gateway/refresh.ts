@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { readCatalogFingerprint } from '../catalog/catalog-fingerprint.ts';
 import type { Connections } from './connections.ts';
 import type { Changes } from './open-changes.ts';
 import type { ChannelEvent } from '../postgres/port.ts';
@@ -52,44 +54,65 @@ export function shareRefreshes(refresh: Refresh, broadcast: Broadcast, observe: 
   };
 }
 
-/** Bounds of the pause between two refreshes that stale endpoints cause, in milliseconds. A refresh that does not help doubles it. */
+/**
+ * Bounds of the pause between two refreshes that stale endpoints cause while the catalog stays the same, in milliseconds. A refresh that does
+ * not help doubles it.
+ */
 const minStalePause = 5_000;
 const maxStalePause = 60_000;
+/** Milliseconds between two looks at the catalog that stale endpoints cause. */
+const catalogCheckInterval = 50;
 
-/** Refreshes when a request finds its endpoint stale: once for all concurrent requests, and at a rate that clients cannot raise. */
+/**
+ * Refreshes when a request finds its endpoint stale: once for all concurrent requests, and at a rate that clients cannot raise. A catalog
+ * that has changed since the last such refresh is read at once: migrations may follow each other quickly.
+ */
 export function refreshStaleEndpoints(
   pipeline: () => RequestPipeline,
-  refresh: Refresh,
+  { refresh, databases }: { readonly refresh: Refresh; readonly databases: Connections['all'] },
   observe: Observer,
 ): RefreshStaleEndpoint {
   let running: Promise<void> | null = null;
   let pause = minStalePause;
   let notBefore = 0;
+  let nextCheck = 0;
+  /** By connection: the catalog at the last such refresh. */
+  const versions = new Map<string | null, string>();
   /** The pipeline that the last such refresh gave. */
   let refreshed: RequestPipeline | null = null;
-  const start = async (): Promise<void> => {
+  /** Returns whether the catalog has changed since the last such refresh; false where it cannot be read. */
+  const hasChanged = async (connection: string | null): Promise<boolean> => {
+    const wait = nextCheck - performance.now();
+    if (wait > 0) await delay(wait);
+    // Before the refresh: a change meanwhile is found by the next look.
+    const version = await readCatalogFingerprint(databases().get(connection)!).catch(() => null);
+    nextCheck = performance.now() + catalogCheckInterval;
+    if (version === null || version === versions.get(connection)) return false;
+    versions.set(connection, version);
+    return true;
+  };
+  const run = async (...[stale, endpoint, error]: Parameters<RefreshStaleEndpoint>): Promise<void> => {
+    const isNew = await hasChanged(endpoint.connection);
+    // Another refresh came first.
+    if (pipeline() !== stale) return;
+    if (!isNew && performance.now() < notBefore) return;
+    pause = !isNew && stale === refreshed ? Math.min(pause * 2, maxStalePause) : minStalePause;
+    observe({ kind: 'endpoint-stale', endpoint, error });
     try {
       await refresh();
       refreshed = pipeline();
-    } catch (error) {
-      observe({ kind: 'refresh-failed', error: asError(error) });
-    } finally {
-      running = null;
-      notBefore = performance.now() + pause;
+    } catch (failure) {
+      observe({ kind: 'refresh-failed', error: asError(failure) });
     }
+    notBefore = performance.now() + pause;
   };
   return async (stale, endpoint, error) => {
-    const current = pipeline();
-    // Another refresh came first.
-    if (current !== stale) return current;
-    if (running === null) {
-      if (performance.now() < notBefore) return null;
-      pause = stale === refreshed ? Math.min(pause * 2, maxStalePause) : minStalePause;
-      observe({ kind: 'endpoint-stale', endpoint, error });
-      running = start();
+    if (pipeline() === stale) {
+      running ??= run(stale, endpoint, error).finally(() => (running = null));
+      await running;
     }
-    await running;
-    return pipeline() === stale ? null : pipeline();
+    const current = pipeline();
+    return current === stale ? null : current;
   };
 }
 

@@ -13,7 +13,12 @@ import { type Handled, observeHandled, reportCall } from './request-observation.
 import { respondWithoutCall } from './responses-without-call.ts';
 import { isRepeatable, lookUpRoute, type RepeatableRoute, type RouteLookup } from './route-lookup.ts';
 import { noTimer, type PhaseTimer, ServerTiming } from './server-timing.ts';
-import { type FailedAttempt, pipelineForRetry, type RefreshStaleEndpoint } from './stale-endpoint.ts';
+import {
+  type FailedAttempt,
+  maxStaleRepetitions,
+  pipelineForRetry,
+  type RefreshStaleEndpoint,
+} from './stale-endpoint.ts';
 
 interface RoutedRequest extends MaybeLimitedRequest {
   readonly pipeline: RequestPipeline;
@@ -21,7 +26,7 @@ interface RoutedRequest extends MaybeLimitedRequest {
   readonly timer: PhaseTimer;
 }
 
-/** Runs the stages for each request. A stale endpoint is refreshed, and its request runs a second time. */
+/** Runs the stages for each request. A stale endpoint is refreshed, and its request runs again. */
 export function createHandle(currentPipeline: () => RequestPipeline, refreshStale: RefreshStaleEndpoint): Handle {
   return (request) => {
     const pipeline = currentPipeline();
@@ -66,21 +71,45 @@ async function handleRouted(
       timer.enter('response');
       return finish(limited, response);
     }
-    const first = await runAttempt(request, pipeline, route, { limited, earlierInput: null, timer });
-    if ('response' in first) return respondToSuccess(first);
-    const refreshed = first.mayRepeat ? await pipelineForRetry(first, refreshStale) : null;
-    if (refreshed === null) return finish(limited, await respondToFailure(first, request, pipeline, route));
-    const newRoute = lookUpRoute(request, refreshed);
-    if (!isRepeatable(newRoute)) {
-      return finish(limited, await respondWithoutCall(newRoute, { request, limited }, refreshed));
+    const last = await runAttempts({ request, pipeline, route, limited, timer }, refreshStale);
+    if (last.attempt === null) {
+      return finish(limited, await respondWithoutCall(last.route, { request, limited }, last.pipeline));
     }
-    const second = await runAttempt(request, refreshed, newRoute, { limited, earlierInput: first.input, timer });
-    if ('response' in second) return respondToSuccess(second);
-    return finish(limited, await respondToFailure(second, request, pipeline, newRoute));
+    if ('response' in last.attempt) return respondToSuccess(last.attempt);
+    return finish(limited, await respondToFailure(last.attempt, request, pipeline, last.route));
   } catch (error) {
     limited?.release();
     throw error;
   }
+}
+
+type Attempt = Awaited<ReturnType<typeof runStages>>;
+
+/** The outcome of the last attempt, with its route; no attempt where the route has become one without a call. */
+type LastAttempt =
+  | { readonly attempt: Attempt; readonly route: RepeatableRoute }
+  | {
+      readonly attempt: null;
+      readonly route: Exclude<RouteLookup, RepeatableRoute>;
+      readonly pipeline: RequestPipeline;
+    };
+
+/** Runs the stages, and again with the endpoints that a refresh gives for a stale one. */
+async function runAttempts(
+  { request, pipeline, route: first, limited, timer }: RoutedRequest & { readonly route: RepeatableRoute },
+  refreshStale: RefreshStaleEndpoint,
+): Promise<LastAttempt> {
+  let route = first;
+  let attempt: Attempt = await runAttempt(request, pipeline, route, { limited, earlierInput: null, timer });
+  for (let repetition = 0; repetition < maxStaleRepetitions && !('response' in attempt); repetition++) {
+    const refreshed = attempt.mayRepeat ? await pipelineForRetry(attempt, refreshStale) : null;
+    if (refreshed === null) break;
+    const newRoute = lookUpRoute(request, refreshed);
+    if (!isRepeatable(newRoute)) return { attempt: null, route: newRoute, pipeline: refreshed };
+    route = newRoute;
+    attempt = await runAttempt(request, refreshed, route, { limited, earlierInput: attempt.input, timer });
+  }
+  return { attempt, route };
 }
 
 /** Runs the stages, and adds the token of a write to its response. */

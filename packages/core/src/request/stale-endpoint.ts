@@ -51,8 +51,11 @@ function isAboutStatement({ code, position }: Diagnostics): boolean {
   return position !== undefined || code === '42P10' || code === '42809';
 }
 
+/** How often a request runs again: each migration during its attempts may take one. */
+export const maxStaleRepetitions = 5;
+
 /**
- * The refreshed pipeline for a second attempt; null when the endpoint is not stale or must not run again.
+ * The refreshed pipeline for another attempt; null when the endpoint is not stale or must not run again.
  */
 export async function pipelineForRetry(
   {

@@ -1,5 +1,4 @@
-import { catalogFingerprintSql } from '../catalog/catalog-fingerprint.sql.ts';
-import { queryCatalog } from '../catalog/query-catalog.ts';
+import { readCatalogFingerprint } from '../catalog/catalog-fingerprint.ts';
 import { mapInSlices } from '../catalog/slices.ts';
 import type { Database } from '../postgres/port.ts';
 import { type ParsedFile, parseFile } from './parse-file.ts';
@@ -45,7 +44,7 @@ class PreparedFiles {
     toName: (file: SqlFile) => Omit<NamedFile, 'parsed'>,
   ): Promise<readonly PreparedFile[]> {
     // Before the statements are described: a change meanwhile is found by the next load.
-    const fingerprint = JSON.stringify(await queryCatalog(this.#database, catalogFingerprintSql, []));
+    const fingerprint = await readCatalogFingerprint(this.#database);
     const mayKeep = fingerprint === this.#fingerprint;
     const read = await mapInSlices(files, (file) => this.#read(file, mayKeep));
     const changed = files.flatMap((file, index) => {

@@ -115,13 +115,16 @@ test.each([
 });
 
 test('a request for a stream that finds a dropped column runs again with the endpoints of now', async () => {
-  // Each gateway reads its catalog again for the first stale endpoint in five seconds.
+  const source = crudSource({ listing: true });
+  let isReadable = true;
+  const read: typeof source.read = (...input) =>
+    isReadable ? source.read(...input) : Promise.reject(new Error('not readable'));
   const own = await startGateway(
     `create table film (id integer primary key, title text, number integer, note text);
     comment on table film is E'HTTP\\nchanges';
     insert into film values (1, 'One', 7, 'note');
     create publication pgway_changes for table film`,
-    { routineSources: [crudSource({ listing: true })], changes: { window: 0 } },
+    { routineSources: [{ ...source, read }], changes: { window: 0 } },
   );
   onTestFinished(() => own.close());
   const path = '/api/film/changes?snapshot=true';
@@ -134,9 +137,15 @@ test('a request for a stream that finds a dropped column runs again with the end
   const stream = await openStream(own, path);
   await expect.poll(() => stream.text()).toContain('"record":{"id":1,"title":"One","number":7}');
 
-  // A client comes back when it may.
+  // The next change, at once: the catalog is another one.
   await own.database.query('alter table film drop column number');
-  const { status, headers, body } = await own.send(`GET ${path}&number=7`);
+  const later = await openStream(own, path);
+  await expect.poll(() => later.text()).toContain('"record":{"id":1,"title":"One"}');
+
+  // A client comes back when the catalog may have been read.
+  isReadable = false;
+  await own.database.query('alter table film drop column title');
+  const { status, headers, body } = await own.send(`GET ${path}&title=One`);
   expect([status, headers.get('retry-after'), JSON.parse(body)]).toMatchObject([
     503,
     '5',

@@ -12,7 +12,7 @@ import { parseQueryString } from '../../http/query-string.ts';
 import type { RequestPipeline } from '../pipeline.ts';
 import type { LimitedRequest } from '../rate-limit/limited-request.ts';
 import { checkUriLength } from '../route-lookup.ts';
-import { pipelineForRetry, type RefreshStaleEndpoint } from '../stale-endpoint.ts';
+import { maxStaleRepetitions, pipelineForRetry, type RefreshStaleEndpoint } from '../stale-endpoint.ts';
 import type { BatchKeyStatements } from '../idempotency/compile-idempotency.ts';
 import { replayHeaders } from '../idempotency/execute-once.ts';
 import { unknownOutcome } from '../idempotency/key-problems.ts';
@@ -121,12 +121,18 @@ export class BatchHandler {
 
   /** Runs the batch, and again after a serialization failure or with a stale endpoint, if it had no effect. */
   async #run(input: BatchInput): Promise<BatchOutcome> {
-    const outcome = await runBatch(input);
-    if (outcome.kind !== 'failed') return outcome;
-    const failed = { ...outcome.failed, pipeline: input.pipeline };
-    const refreshed = failed.mayRepeat ? await pipelineForRetry(failed, this.#refreshStale) : null;
-    if (refreshed !== null && !outcome.mayHaveCommitted) return this.#repeat({ ...input, pipeline: refreshed });
-    return isSerializationFailure(failed.error) && input.items.every(isIdempotent) ? this.#repeat(input) : outcome;
+    let outcome = await runBatch(input);
+    let current = input;
+    for (let repetition = 0; repetition < maxStaleRepetitions; repetition++) {
+      if (outcome.kind !== 'failed') return outcome;
+      const failed = { ...outcome.failed, pipeline: current.pipeline };
+      const refreshed = failed.mayRepeat ? await pipelineForRetry(failed, this.#refreshStale) : null;
+      if (refreshed === null || outcome.mayHaveCommitted) break;
+      current = { ...current, pipeline: refreshed };
+      outcome = await runBatch(current);
+    }
+    const isConflict = outcome.kind === 'failed' && isSerializationFailure(outcome.failed.error);
+    return isConflict && input.items.every(isIdempotent) ? this.#repeat(current) : outcome;
   }
 
   async #repeat(input: BatchInput): Promise<BatchOutcome> {
