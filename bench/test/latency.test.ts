@@ -1,11 +1,15 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { readTransactionLog } from '../src/latency/pgbench-at-rate.ts';
+import { divideProcessors, stayOn } from '../src/latency/processors.ts';
 import { drawLatencies, summarizeLatencies, writeLatencyReport } from '../src/latency/report.ts';
 import { sendAtRate } from '../src/latency/send-at-rate.ts';
+import { isInstalled } from '../src/run-program.ts';
 import { percentile } from '../src/report/summary.ts';
 import { getRequest } from '../src/works/work.ts';
 
@@ -15,7 +19,16 @@ const runs = [
   { kind: 'scalar', server: 'pgway', rate: 70, failures: 0, latencies: [...hundred, 300], limit: [50] },
   { kind: 'mix: writes', server: 'other', rate: 7, failures: 2, latencies: [4], limit: null },
 ];
-const options = { seconds: 3, rounds: 2, connections: 50, pool: 10, share: 0.7, peers: [], database: null };
+const options = {
+  seconds: 3,
+  rounds: 2,
+  connections: 50,
+  pool: 10,
+  share: 0.7,
+  isPinned: false,
+  peers: [],
+  database: null,
+};
 
 test('percentiles', () => {
   expect([0, 0.5, 0.99, 1].map((share) => percentile(hundred, share))).toEqual([1, 51, 100, 100]);
@@ -45,6 +58,25 @@ test('the report has the medians of the rounds', () => {
     },
     { title: 'mix: writes', bars: [{ label: 'other', value: 4, isOwn: false }] },
   ]);
+});
+
+test('with --pinned, a server has the last processor and the rest the others', () => {
+  expect(divideProcessors(2)).toEqual({ servers: '1', others: '0' });
+  expect(divideProcessors(8)).toEqual({ servers: '7', others: '0-6' });
+  expect(() => divideProcessors(1)).toThrow('--pinned needs two processors');
+  expect(writeLatencyReport(runs, { ...options, isPinned: true }, '18.0')).toContain(
+    'The server has a processor for itself; the load, pgbench and PostgreSQL share the others.',
+  );
+});
+
+test.runIf(isInstalled('taskset'))('processes start on the processors that this one has', () => {
+  const own = (pid: string): string =>
+    /^Cpus_allowed_list:\t(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]!;
+  const before = own('self');
+  onTestFinished(() => stayOn(before));
+  stayOn('0');
+  expect(spawnSync('grep', ['Cpus_allowed_list', '/proc/self/status'], { encoding: 'utf8' }).stdout).toMatch(/\t0$/m);
+  expect(() => stayOn('9999')).toThrow(/taskset .* 9999 .* failed/);
 });
 
 test('the log of pgbench', () => {

@@ -27,6 +27,8 @@ interface Result {
   readonly limit: number | null;
 }
 
+const pinnedText = ' The server has a processor for itself; the load, pgbench and PostgreSQL share the others.';
+
 /** Returns the report as Markdown, without a heading. */
 export function writeLatencyReport(
   runs: readonly LatencyRun[],
@@ -37,7 +39,7 @@ export function writeLatencyReport(
   return [
     `PostgreSQL ${postgres}. Requests arrive at random times with a constant rate, ${options.share * 100} % of the highest ` +
       `throughput of the server with the same client and ${options.connections} connections. Milliseconds from the scheduled time; ` +
-      `medians of ${options.rounds} interleaved rounds of ${options.seconds} s. pgbench runs at the same rate.`,
+      `medians of ${options.rounds} interleaved rounds of ${options.seconds} s. pgbench runs at the same rate.${options.isPinned ? pinnedText : ''}`,
     formatTable(
       ['', 'rate', 'p50', 'p99', 'p99.9', 'p99 of pgbench', 'ratio'],
       results.map(({ kind, server, rate, p50, p99, p999, limit }) => [
