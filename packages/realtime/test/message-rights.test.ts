@@ -235,6 +235,34 @@ test.each([
   },
 );
 
+test('a channel that was opened before messages of the database could be read is told that some may be missing', async () => {
+  const { database } = gateway;
+  let read: () => void = () => undefined;
+  const isReadable = new Promise<void>((resolve) => (read = resolve));
+  const { messages, send: sendRaw } = await openConnection(gateway.gateway, tokens.bob, (own) => {
+    const feed = own.feed();
+    const later: typeof feed = Object.assign(Object.create(feed) as typeof feed, {
+      subscribe: (...request: Parameters<typeof feed.subscribe>) => isReadable.then(() => feed.subscribe(...request)),
+    });
+    const databaseMessages = new DatabaseMessages({ ...own, feed: () => later }, own.tables, own.hub);
+    onTestFinished(() => databaseMessages.close());
+    return { ...own, databaseMessages };
+  });
+  const joinAs = (room: string): void => sendRaw(room, 'phx_join', { config: { private: true } });
+  joinAs('room:1');
+  await expect.poll(() => messages.at(-1)).toBe('room:1 presence_state {}');
+  await database.query(`select realtime.send('{}', 'missed', 'room:1')`);
+  read();
+  const system = { extension: 'system', status: 'error', message: 'Messages of the database may be missing' };
+  await expect.poll(() => messages.at(-1)).toBe(`room:1 system ${JSON.stringify({ ...system, channel: 'room:1' })}`);
+  // This one has missed none.
+  joinAs('room:2');
+  await expect.poll(() => messages.at(-1)).toBe('room:2 presence_state {}');
+  await database.query(`select realtime.send('{}', 'note', 'room:2')`);
+  await expect.poll(() => messages.at(-1)).toContain('room:2 broadcast {"type":"broadcast","event":"note"');
+  expect(messages.filter((text) => /missed|missing/.test(text))).toHaveLength(1);
+});
+
 test('messages of the database are deleted after an hour', async () => {
   const { database } = gateway;
   const access = realtimeAccess(gateway.gateway)!;

@@ -4,8 +4,8 @@ import { installRealtimeMessages } from '@pgway/realtime';
 import { type TestGateway, useDatabase, useGateway } from '@pgway/testing';
 import type { RealtimeChannel, RealtimeClient } from '@supabase/realtime-js';
 import { SignJWT } from 'jose';
-import { afterAll, beforeAll } from 'vitest';
-import { connect, subscribe, type TestRealtime, useRealtime } from './support.ts';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { connect, createClient, subscribe, type TestRealtime, useRealtime } from './support.ts';
 
 const secret = 'super-secret-jwt-token-with-at-least-32-characters-long';
 const users = ['ada', 'bob', 'eve', 'key'] as const;
@@ -62,6 +62,11 @@ export function useRooms(): TestRooms {
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
         .sign(new TextEncoder().encode(secret));
     }
+    // A join waits for half a second at most until messages of the database are read.
+    const client = createClient(realtime, { apikey: tokens.bob, token: tokens.bob });
+    await enter(client, 'room:1');
+    await vi.waitFor(() => expect(gateway.gateway.statistics().changes?.subscribers).toBe(1), { timeout: 170_000 });
+    await client.disconnect();
   });
   const user = (name: User, vsn?: string): RealtimeClient =>
     connect(realtime, { apikey: tokens[name], token: tokens[name], ...(vsn === undefined ? {} : { vsn }) });

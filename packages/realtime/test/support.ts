@@ -59,7 +59,14 @@ export interface TestClientOptions {
 }
 
 /** Returns the unchanged client, which disconnects after the test. */
-export function connect(
+export function connect(service: Pick<TestRealtime, 'url'>, options: TestClientOptions = {}): RealtimeClient {
+  const client = createClient(service, options);
+  onTestFinished(() => client.disconnect());
+  return client;
+}
+
+/** Returns the unchanged client, which the caller disconnects. */
+export function createClient(
   { url }: Pick<TestRealtime, 'url'>,
   { token, apikey = 'key', vsn }: TestClientOptions = {},
 ): RealtimeClient {
@@ -69,7 +76,6 @@ export function connect(
     ...(vsn === undefined ? {} : { vsn }),
   });
   if (token !== undefined) void client.setAuth(token);
-  onTestFinished(() => client.disconnect());
   return client;
 }
 

@@ -128,15 +128,40 @@ test.each<Memo>([
     ]);
 });
 
-test('every relation may have the effects of a function behind an operator', async () => {
+/** Nothing in the text of a view or policy names the functions of operators and casts. */
+test.each([
+  {
+    what: 'an operator',
+    define: `create operator === (leftarg = text, rightarg = text, function = remembers)`,
+    function: `remembers(text, text) returns boolean language sql as
+      $$ select set_config('app.seen', $1, true) is not null and $1 = $2 $$`,
+    drop: 'drop operator === (text, text)',
+  },
+  ...['', ' as assignment', ' as implicit'].map((context) => ({
+    what: `a cast${context}`,
+    define: `create cast (xid8 as date) with function remembers(xid8)${context}`,
+    function: `remembers(xid8) returns date language sql as
+      $$ select set_config('app.seen', $1::text, true)::date $$`,
+    drop: 'drop cast (xid8 as date)',
+  })),
+  {
+    what: 'a cast whose function calls another one',
+    define: `create function through(xid8) returns date language sql as 'select remembers($1)';
+      create cast (xid8 as date) with function through(xid8)`,
+    function: `remembers(xid8) returns date language sql as
+      $$ select set_config('app.seen', $1::text, true)::date $$`,
+    drop: 'drop cast (xid8 as date); drop function through',
+  },
+])('every relation may have the effects of a function behind $what', async ({ define, function: text, drop }) => {
   const own = openDatabase(database.connectionString, 1);
   onTestFinished(() => own.close());
   const effects = async () => (await readSessionEffects(own, () => undefined)).relation('public', 'found');
   expect(await effects()).toMatchObject({ alters: false, altersTransaction: false });
-  await database.query(`
-    create function remembers(text, text) returns boolean language sql as
-      $$ select set_config('app.seen', $1, true) is not null and $1 = $2 $$;
-    create operator === (leftarg = text, rightarg = text, function = remembers)`);
+  await database.query(`create function ${text}`);
+  // Without the operator or cast, only what names the function has its effects.
+  expect(await effects()).toMatchObject({ alters: false, altersTransaction: false });
+  await database.query(define);
+  onTestFinished(async () => void (await database.query(`${drop}; drop function remembers`)));
   expect(await effects()).toMatchObject({ alters: false, altersTransaction: true });
 });
 

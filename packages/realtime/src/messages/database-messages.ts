@@ -115,8 +115,10 @@ export class DatabaseMessages {
       },
     );
     this.#lastError = '';
-    if (this.#isClosed) subscription.cancel();
-    else this.#subscription = subscription;
+    if (this.#isClosed) return subscription.cancel();
+    this.#subscription = subscription;
+    // Channels that are open already have not waited: they have missed what was sent until now.
+    this.#warn();
   }
 
   /** Returns null without the table, or if its changes are not published. */
