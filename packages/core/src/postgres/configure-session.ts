@@ -49,8 +49,12 @@ export async function configureSession(session: Session, setup: SessionSetup): P
   const [statementTimeout, ...values] = rows.rows[0]!.slice(names.length);
   const parameters = new ParameterStatusTracker(hasSettings ? values.slice(0, trackedParameters.length) : []);
   const timeoutMs = parseSettingMs(statementTimeout!);
+  // A pooler gives a connection the name of its client: for PostgreSQL, which resets it, the connection has another one.
+  const applicationName = values[trackedParameters.indexOf('application_name')]!;
+  const initial = { ...settings, statement_timeout: statementTimeout!, application_name: applicationName };
   session.state.initialize(parameters, {
-    settings: hasSettings ? { ...settings, statement_timeout: statementTimeout! } : settings,
+    settings: hasSettings ? initial : settings,
+    applicationName,
     statementTimeout: setsDefaultTimeout && timeoutMs === 0 ? defaultStatementTimeoutMs : timeoutMs,
   });
   const [isReadOnly, isStandby] = values.slice(trackedParameters.length);

@@ -1,6 +1,6 @@
 import type { KnownRoutines } from './known-routines.ts';
 import type { Call, IsolationLevel, Statement, Step } from './port.ts';
-import { setConfigStatement, type Settings } from './settings.ts';
+import { setConfigStatement, setConfigSteps, type Settings } from './settings.ts';
 
 /** The restrictions of a connection: dedicated, behind a pooler, or provided by the host. */
 export interface ConnectionMode {
@@ -95,14 +95,33 @@ const resetPerCall: readonly Step[] = [
   'reset all',
 ].map((sql) => ({ statement: { name: '', sql }, values: [] }));
 
+/** The state of a session that the steps of its calls depend on. */
+export interface CallSurroundings {
+  /** The plans of the session may belong to another role. */
+  readonly switchesRole: boolean;
+  /** The name that a reset restores. */
+  readonly applicationName: string;
+}
+
 /**
- * Adapts the steps of a call to its connection; returns null when no change is needed, which is the usual case.
- * @param switchesRole the plans of the session may belong to another role
+ * Returns the steps after a call in its transaction. The pooler keeps the `application_name` that PostgreSQL reports last for its client: after
+ * `RESET ALL`, that of the connection of the pooler.
  */
-export function adaptCall(call: Call, mode: ConnectionMode, switchesRole: boolean): CallSteps | null {
+function resetSteps(
+  { altersSession }: Pick<Call, 'altersSession'>,
+  { reset }: ConnectionMode,
+  { applicationName }: CallSurroundings,
+): readonly Step[] {
+  if (altersSession !== true || reset !== 'perCall') return [];
+  return [...resetPerCall, ...setConfigSteps({ application_name: applicationName })];
+}
+
+/** Adapts the steps of a call to its connection; returns null when no change is needed, which is the usual case. */
+export function adaptCall(call: Call, mode: ConnectionMode, surroundings: CallSurroundings): CallSteps | null {
+  const { switchesRole } = surroundings;
   if (isPlain(call, mode) && !switchesRole) return null;
   const before = stepsBefore(call, mode, switchesRole);
-  const after = call.altersSession === true && mode.reset === 'perCall' ? resetPerCall : [];
+  const after = resetSteps(call, mode, surroundings);
   const hasOtherSteps = before.length + call.steps.length + after.length > 1 || call.isolation !== undefined;
   const opensTransaction = call.atomic === true && hasOtherSteps && mode.inTransaction !== true;
   const opening = opensTransaction ? [beginStep(call.isolation), ...snapshotSteps(call.snapshot)] : [];
@@ -121,18 +140,15 @@ export interface TransactionSteps {
   readonly rollback: readonly Step[];
 }
 
-/**
- * Returns the steps of a transaction.
- * @param switchesRole the plans of the session may belong to another role
- */
+/** Returns the steps of a transaction. */
 export function transactionSteps(
   options: Pick<Call, 'role' | 'altersSession' | 'isolation'>,
   mode: ConnectionMode,
-  switchesRole: boolean,
+  surroundings: CallSurroundings,
 ): TransactionSteps {
-  const after = options.altersSession === true && mode.reset === 'perCall' ? resetPerCall : [];
+  const after = resetSteps(options, mode, surroundings);
   return {
-    begin: [beginStep(options.isolation), ...stepsBefore(options, mode, switchesRole)],
+    begin: [beginStep(options.isolation), ...stepsBefore(options, mode, surroundings.switchesRole)],
     commit: removeNames([...after, commit]),
     // Advisory locks of the session remain after a rollback.
     rollback: [rollback, ...after],

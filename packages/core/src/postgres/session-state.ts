@@ -8,6 +8,7 @@ import { discardAll, setConfigSteps, type Settings } from './settings.ts';
 /** The settings of a session before its first call. */
 export interface InitialSettings {
   readonly settings: Settings;
+  readonly applicationName: string;
   /** Milliseconds; 0 means no timeout. */
   readonly statementTimeout: number;
 }
@@ -17,6 +18,7 @@ export class SessionState {
   readonly #mode: ConnectionMode;
   #parameters: ParameterStatusTracker = new ParameterStatusTracker();
   #settings: Settings = {};
+  applicationName = '';
   /** Milliseconds; 0 means no timeout. */
   statementTimeout = 0;
   /** The role that the plans of the session were made for. Null: the initial role. Undefined: unknown. */
@@ -37,9 +39,13 @@ export class SessionState {
   }
 
   /** Sets the initial state, which calls must not change and a reset restores. */
-  initialize(parameters: ParameterStatusTracker, { settings, statementTimeout }: InitialSettings): void {
+  initialize(
+    parameters: ParameterStatusTracker,
+    { settings, applicationName, statementTimeout }: InitialSettings,
+  ): void {
     this.#parameters = parameters;
     this.#settings = settings;
+    this.applicationName = applicationName;
     this.statementTimeout = statementTimeout;
   }
 

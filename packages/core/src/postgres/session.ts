@@ -161,7 +161,9 @@ export class Session {
   run(call: Call): CallRequest {
     const isReserved = this.isReserved;
     const switchesRole = !isReserved && this.state.switchesRole(call);
-    const adapted = isReserved ? adaptTransactionCall(call, this.#mode) : adaptCall(call, this.#mode, switchesRole);
+    const adapted = isReserved
+      ? adaptTransactionCall(call, this.#mode)
+      : adaptCall(call, this.#mode, { switchesRole, applicationName: this.state.applicationName });
     const request = new CallRequest(call, adapted, {
       switchesRole,
       timeout: call.timeout ?? this.state.statementTimeout,
@@ -177,7 +179,8 @@ export class Session {
   reserve(options: Pick<Call, 'role' | 'altersSession' | 'isolation'>): TransactionSteps {
     this.isReserved = true;
     selectPlanMode(this.state, this.#pipeline, {});
-    return transactionSteps(options, this.#mode, this.state.switchesRole(options));
+    const { applicationName } = this.state;
+    return transactionSteps(options, this.#mode, { switchesRole: this.state.switchesRole(options), applicationName });
   }
 
   /** Ends the reservation. The owner of the session learns of it when the last call is complete. */

@@ -1,6 +1,6 @@
 import { holdLock, pgbouncerVersion, type PgBouncer, startPgBouncer, useDatabase } from '@pgway/testing';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { DatabaseOptions } from '../../src/postgres/connect-database.ts';
 import type { Database } from '../../src/postgres/port.ts';
 import { ask, errorOf, named, open, rowsOf, until } from './support.ts';
@@ -136,6 +136,48 @@ describe.skipIf(version === null)(`PgBouncer ${version} in transaction mode`, ()
 
   describe.skipIf(!knowsStatements)('statements with names (PgBouncer 1.21 and newer)', () => {
     holds(openDatabase(true));
+  });
+});
+
+// PostgreSQL resets the name to that of the connection, which PgBouncer opens without one.
+describe.skipIf(version === null).each(['session', 'transaction'] as const)(`PgBouncer ${version}, mode %s`, (mode) => {
+  test('calls have the name of the connection string after calls that reset their session, and none ends the connection', async () => {
+    const pooler = await startPgBouncer(db.connectionString, { mode, size: 2 });
+    onTestFinished(() => pooler.stop());
+    let opened = 0;
+    const openAs = (name: string): Database =>
+      open(pooler.connectionString, {
+        pooler: mode,
+        preparedStatements: mode === 'session',
+        poolSize: 1,
+        parameters: `application_name=${name}`,
+        beforeOpen: () => void opened++,
+      });
+    const [shop, other] = [openAs('shop'), openAs('other')];
+    const name = `select current_setting('application_name'), current_setting('work_mem')`;
+    const readWith = async (database: Database): Promise<unknown> => rowsOf(ask(database, [name]));
+    const memory = await readWith(shop);
+    expect(memory).toEqual([['shop', expect.any(String)]]);
+    for (const atomic of [true, false])
+      for (const end of ['select 1', 'select 1 / 0']) {
+        const left = ask(shop, [`select set_config('work_mem', '7MB', false)`, end], { altersSession: true, atomic });
+        await errorOf(left);
+        expect([atomic, end, await readWith(shop), await readWith(shop)]).toEqual([atomic, end, memory, memory]);
+        expect(await readWith(other)).toMatchObject([['other', expect.any(String)]]);
+      }
+    const transaction = await shop.begin({
+      settings: null,
+      restoreSettings: null,
+      role: undefined,
+      altersSession: true,
+    });
+    await transaction.run([
+      { statement: { name: '', sql: `select set_config('application_name', 'x', false)` }, values: [] },
+    ]);
+    await transaction.rollback();
+    expect([await readWith(shop), await readWith(shop)]).toEqual([memory, memory]);
+    // A connection with another name than at its start would be replaced.
+    expect(opened).toBe(2);
   });
 });
 
