@@ -169,6 +169,7 @@ describe.skipIf(version === null).each(['session', 'transaction'] as const)(`PgB
       settings: null,
       restoreSettings: null,
       role: undefined,
+      timeout: null,
       altersSession: true,
     });
     await transaction.run([
