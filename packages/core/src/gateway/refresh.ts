@@ -60,8 +60,9 @@ export function shareRefreshes(refresh: Refresh, broadcast: Broadcast, observe: 
  */
 const minStalePause = 5_000;
 const maxStalePause = 60_000;
-/** Milliseconds between two looks at the catalog that stale endpoints cause. */
-const catalogCheckInterval = 50;
+/** Milliseconds between two looks at the catalog that stale endpoints cause: at least so many, and so many times what the last one took. */
+const minCheckInterval = 50;
+const checkIntervalFactor = 10;
 
 /**
  * Refreshes when a request finds its endpoint stale: once for all concurrent requests, and at a rate that clients cannot raise. A catalog
@@ -84,9 +85,11 @@ export function refreshStaleEndpoints(
   const hasChanged = async (connection: string | null): Promise<boolean> => {
     const wait = nextCheck - performance.now();
     if (wait > 0) await delay(wait);
+    const begun = performance.now();
     // Before the refresh: a change meanwhile is found by the next look.
     const version = await readCatalogFingerprint(databases().get(connection)!).catch(() => null);
-    nextCheck = performance.now() + catalogCheckInterval;
+    const now = performance.now();
+    nextCheck = now + Math.max(minCheckInterval, checkIntervalFactor * (now - begun));
     if (version === null || version === versions.get(connection)) return false;
     versions.set(connection, version);
     return true;
