@@ -1,5 +1,5 @@
 /** The relationship that a request means by the names that it gives. */
-import type { SelectedRelation } from './query.ts';
+import type { SelectedRelation, SelectItem } from './query.ts';
 import { ReadFault } from './read-fault.ts';
 import { type Relation, relationKey } from './relation.ts';
 import type { ReadModel, Relationship } from './relationships.ts';
@@ -40,6 +40,17 @@ export function findRelationship(
   if (found.length === 1) return found[0]!;
   if (found.length === 0) throw noRelationship(outer, wanted, known, parameter);
   throw ambiguous(outer, wanted, hint === null ? preferTarget(named, name) : found, parameter);
+}
+
+/**
+ * Finds the relationships of all levels. An unknown relation is reported before an unknown column, which may well be one of the
+ * table that was meant.
+ * @throws as `findRelationship`
+ */
+export function checkRelationships(model: ReadModel, outer: Relation, items: readonly SelectItem[]): void {
+  for (const item of items) {
+    if (item.kind === 'relation') checkRelationships(model, findRelationship(model, outer, item).target, item.items);
+  }
 }
 
 function withHint(named: readonly Relationship[], hint: string): readonly Relationship[] {

@@ -28,7 +28,7 @@ import {
   writeColumns,
 } from './joined-columns.ts';
 import { type Aliased, conditionsOf, orderedField } from './filter-sql.ts';
-import { findRelationship, hasRelationship } from './find-relationship.ts';
+import { checkRelationships, findRelationship, hasRelationship } from './find-relationship.ts';
 import { equalColumns, joinSql, relatedSql, tableSql } from './join-sql.ts';
 import {
   emptyLevel,
@@ -131,6 +131,7 @@ export class SelectBuilder {
   }
 
   outerLevel({ relation, source }: Read, items: readonly SelectItem[], level: Level): LevelSql {
+    checkRelationships(this.#model, relation, items);
     const aliased = { ...this.aliased(relation), isDerived: source !== undefined };
     const rows = source === undefined ? tableSql(aliased) : text(`${source} as ${aliased.alias}`);
     return this.level(aliased, { items, level, path: '' }, rows);
