@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { lstatSync, readFileSync } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
-import { dirname, join, sep } from 'node:path';
-import { glob } from 'tinyglobby';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { mapInSlices } from '../catalog/slices.ts';
+import { type FolderFault, isInside, listFiles, type Selection, toPattern } from './list-files.ts';
 
 /** A file that a pattern matches. */
 export interface SqlFile {
@@ -14,6 +14,8 @@ export interface SqlFile {
   readonly folder: string;
   /** Why the file cannot be used; null: it can. */
   readonly fault: string | null;
+  /** Of the fault; absent: an error. */
+  readonly severity?: FolderFault['severity'];
 }
 
 /** Bytes; a larger file is not a query. */
@@ -22,18 +24,23 @@ export const maxBytes: number = 1024 * 1024;
 const namePattern = /^[\p{L}\p{N}_.-]+$/u;
 
 /**
- * Reads the files below the folder that a pattern matches, ordered by path. Links are not followed.
+ * Reads the files below the folder that a pattern matches, ordered by path, after the folders that cannot be read. Links are followed within the
+ * folder.
  * @throws RangeError for a pattern that leads out of the folder
  */
 export async function readFiles(folder: string, patterns: readonly string[]): Promise<readonly SqlFile[]> {
-  const { root, paths } = await listFiles(folder, patterns, endpointFiles);
+  const { root, paths, faults } = await listFiles(folder, patterns, endpointFiles);
   const bases = patterns.map(fixedFolder);
-  const outside = await foldersOutside(root, paths);
-  return mapInSlices(paths, (path): SqlFile => {
+  const files = await mapInSlices(paths, (path): SqlFile => {
     const below = folderBelow(path, bases);
     const fault = nameFault(path, below);
-    return fault === null ? readSqlFile({ root, outside }, path, below) : { path, folder: below, text: '', fault };
+    return fault === null ? readSqlFile(root, path, below) : { path, folder: below, text: '', fault };
   });
+  return [...faults.map(toFaultyFile), ...files];
+}
+
+function toFaultyFile({ path, severity, message }: FolderFault): SqlFile {
+  return { path, text: '', folder: '', fault: message, severity };
 }
 
 /**
@@ -44,9 +51,9 @@ export async function readTestFiles(
   folder: string,
   patterns: readonly string[],
 ): Promise<readonly Omit<SqlFile, 'folder'>[]> {
-  const { root, paths } = await listFiles(folder, patterns, testFiles);
-  const outside = await foldersOutside(root, paths);
-  return mapInSlices(paths, (path) => readSqlFile({ root, outside }, path, ''));
+  const { root, paths, faults } = await listFiles(folder, patterns, testFiles);
+  const files = await mapInSlices(paths, (path) => readSqlFile(root, path, ''));
+  return [...faults.filter(({ severity }) => severity === 'error').map(toFaultyFile), ...files];
 }
 
 /**
@@ -63,37 +70,8 @@ export async function readVersions(folder: string, patterns: readonly string[]):
   return new Map(await Promise.all(versions));
 }
 
-interface ListedFiles {
-  readonly root: string;
-  readonly paths: readonly string[];
-}
-
-/** The files that an option selects. */
-interface Selection {
-  /** The option with the patterns. */
-  readonly option: string;
-  readonly ignored: readonly string[];
-  readonly name: RegExp;
-}
-
 const endpointFiles: Selection = { option: 'sqlFiles', ignored: ['**/*.test.sql'], name: /\.sql$/i };
 const testFiles: Selection = { option: 'testFiles', ignored: [], name: /\.test\.sql$/i };
-
-async function listFiles(
-  folder: string,
-  patterns: readonly string[],
-  { option, ignored, name }: Selection,
-): Promise<ListedFiles> {
-  for (const pattern of patterns) requireInside(option, pattern);
-  const root = await realpath(folder);
-  const paths = await glob(patterns.map(toPattern), {
-    cwd: root,
-    ignore: [...ignored, '**/node_modules/**'],
-    followSymbolicLinks: false,
-    expandDirectories: false,
-  });
-  return { root, paths: paths.filter((path) => name.test(path)).toSorted() };
-}
 
 /** Returns the folders at the beginning of a pattern, which all its files have: `api/` of `api/**`. */
 function fixedFolder(pattern: string): string {
@@ -108,17 +86,6 @@ function folderBelow(path: string, bases: readonly string[]): string {
   return at === -1 ? '' : `/${below.slice(0, at)}`;
 }
 
-function toPattern(pattern: string): string {
-  return pattern.replace(/^\.\//, '');
-}
-
-function requireInside(option: string, pattern: string): void {
-  if (pattern.startsWith('/') || /^[A-Za-z]:/.test(pattern) || pattern.split(/[/\\]/).includes('..'))
-    throw new RangeError(
-      `${option}: the pattern ${JSON.stringify(pattern)} leads out of its folder; use a path below the folder`,
-    );
-}
-
 /** Returns why the name of a file cannot be the path of an endpoint; null: it can. */
 function nameFault(path: string, folder: string): string | null {
   const name = path.slice(path.lastIndexOf('/') + 1);
@@ -126,30 +93,26 @@ function nameFault(path: string, folder: string): string | null {
   return 'the name of the file has characters that a path cannot contain; use letters, digits, "_" and "-"';
 }
 
-/** Returns the folders of the files, in full, that a link leads out of the root to. */
-async function foldersOutside(root: string, paths: readonly string[]): Promise<ReadonlySet<string>> {
-  const folders = [...new Set(paths.map((path) => dirname(join(root, path))))];
-  const real = await Promise.all(folders.map((folder) => realpath(folder).catch(() => '')));
-  return new Set(folders.filter((_, index) => !`${real[index]!}${sep}`.startsWith(root + sep)));
-}
-
 /** Reads a file at once: a thousand small files take far less time than with a promise for each step. */
-function readSqlFile(
-  { root, outside }: { readonly root: string; readonly outside: ReadonlySet<string> },
-  path: string,
-  folder: string,
-): SqlFile {
+function readSqlFile(root: string, path: string, folder: string): SqlFile {
   const faulty = (fault: string): SqlFile => ({ path, folder, text: '', fault });
   try {
-    const full = join(root, path);
-    const status = lstatSync(full);
-    if (!status.isFile()) return faulty('is a link or not a file, and is not read; replace it by the file itself');
-    if (outside.has(dirname(full))) return faulty('is outside of its folder, and is not read');
+    const real = realpathSync(join(root, path));
+    if (!isInside(root, real)) return faulty(`is outside of ${root}, where a link leads; put the file itself there`);
+    const status = statSync(real);
+    if (!status.isFile()) return faulty('is not a file, and is not read');
     if (status.size > maxBytes) return faulty(`has ${status.size} bytes; a file may have ${maxBytes}`);
-    return { path, folder, ...decode(readFileSync(full)) };
+    return { path, folder, ...decode(readFileSync(real)) };
   } catch (error) {
-    return faulty(`cannot be read (${(error as Error).message})`);
+    return faulty(readFault(error as NodeJS.ErrnoException));
   }
+}
+
+function readFault({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return 'is a link to a file that does not exist; correct or remove the link';
+  if (code === 'ELOOP') return 'is a link that leads to itself; correct or remove the link';
+  const advice = code === 'EACCES' || code === 'EPERM' ? '; allow the user of this process to read it' : '';
+  return `cannot be read (${message})${advice}`;
 }
 
 function decode(bytes: Buffer): Pick<SqlFile, 'text' | 'fault'> {

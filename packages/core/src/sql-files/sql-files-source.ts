@@ -77,8 +77,10 @@ function nameFile({ path, folder: below }: SqlFile, folderPaths: boolean): Omit<
 }
 
 /** Returns a routine that only has the fault of the file; none for other files. */
-function toFaultyRoutine({ path, fault }: SqlFile): readonly Routine[] {
-  return fault === null ? [] : [faultyRoutine(path, toName(path), { code: 'sql-file', line: null, message: fault })];
+function toFaultyRoutine({ path, fault, severity }: SqlFile): readonly Routine[] {
+  if (fault === null) return [];
+  const routineFault = { code: 'sql-file', line: null, message: fault } as const;
+  return [faultyRoutine(path, toName(path), severity === 'warning' ? { ...routineFault, severity } : routineFault)];
 }
 
 function faultyRoutine(path: string, name: string, fault: RoutineFault): Routine {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, realpath, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sqlFilesSource, StartError } from '@pgway/core';
 import { startGateway } from '@pgway/testing';
@@ -155,8 +155,10 @@ test('links, other encodings and names that no path can contain are refused', as
   onTestFinished(() => gateway.close());
   expect(gateway.gateway.endpoints.map(({ id }) => id)).toEqual(['good.sql']);
   expect(gateway.gateway.diagnostics.map(({ routine, message }) => `${routine}: ${message.slice(0, 40)}`)).toEqual([
+    'linked: is a link to a folder that is outside of',
     'a{b}.sql: the name of the file has characters that',
     'latin.sql: is not encoded in UTF-8; save it as UTF-',
+    `link.sql: ${`is outside of ${await realpath(folder)}`.slice(0, 40)}`,
     'with space.sql: the name of the file has characters that',
   ]);
 });
@@ -173,7 +175,7 @@ test('a pattern without a file is a warning', async () => {
   ]);
 });
 
-test('files without a statement have no endpoint, links and folders are skipped, and messages count lines and columns with BOM and CRLF', async () => {
+test('files without a statement have no endpoint, folders are skipped, and messages count lines and columns with BOM and CRLF', async () => {
   const folder = await createFolder({
     'good.sql': '-- HTTP\nselect 1',
     'empty.sql': '',
@@ -185,7 +187,6 @@ test('files without a statement have no endpoint, links and folders are skipped,
     'crlf-fault.sql':
       '-- HTTP\r\n-- param id int\r\nselect film_id,\r\n  titel\r\nfrom film\r\nwhere film_id = :id\r\n',
   });
-  await symlink(join(folder, 'missing'), join(folder, 'dangling.sql'));
   await mkdir(join(folder, 'folder.sql'));
   const started = await startGateway(sql, { routineSources: [sqlFilesSource({ files: '**/*.sql', folder })] });
   onTestFinished(() => started.close());
@@ -222,17 +223,55 @@ test('names that differ in case only have one path: an error for both', async ()
   );
 });
 
-test.skipIf(process.getuid === undefined || process.getuid() === 0)(
-  'a file that cannot be read is an error',
-  async () => {
-    const folder = await createFolder({ 'good.sql': '-- HTTP\nselect 1' });
-    const path = join(await realpath(folder), 'private.sql');
-    await writeFile(path, '-- HTTP\nselect 6', { mode: 0 });
-    const started = await startGateway(sql, { routineSources: [sqlFilesSource({ files: '*.sql', folder })] });
-    onTestFinished(() => started.close());
-    expect(started.gateway.diagnostics.map(({ routine, message }) => [routine, message])).toEqual([
-      ['private.sql', `cannot be read (EACCES: permission denied, open '${path}')`],
-    ]);
-    expect(started.gateway.endpoints.map(({ id }) => id)).toEqual(['good.sql']);
-  },
-);
+/** Root may read everything: its tests read as the user `nobody`. */
+async function asOrdinaryUser(run: () => Promise<void>): Promise<void> {
+  if (process.getuid!() !== 0) return run();
+  process.seteuid!(65_534);
+  try {
+    await run();
+  } finally {
+    process.seteuid!(0);
+  }
+}
+
+test.skipIf(process.getuid === undefined)('files and folders that cannot be read are errors', async () => {
+  const folder = await realpath(
+    await createFolder({
+      'good.sql': '-- HTTP\nselect 1',
+      'private.sql': '-- HTTP\nselect 2',
+      'closed/hidden.sql': '-- HTTP\nselect 3',
+      'listed/known.sql': '-- HTTP\nselect 4',
+    }),
+  );
+  const source = sqlFilesSource({ files: '**/*.sql', folder });
+  const started = await startGateway(sql, { routineSources: [source] });
+  onTestFinished(() => started.close());
+  const { gateway } = started;
+  expect(gateway.endpoints).toHaveLength(4);
+  const before = await source.readVersions();
+  const setModes = (modes: Readonly<Record<string, number>>): Promise<unknown> =>
+    Promise.all(Object.entries(modes).map(([path, mode]) => chmod(join(folder, path), mode)));
+  await setModes({ '.': 0o755, 'private.sql': 0, closed: 0, listed: 0o644 });
+  await asOrdinaryUser(() => gateway.refresh());
+  const advice = 'allow the user of this process to read';
+  expect(gateway.diagnostics.map(({ severity, routine, message }) => [severity, routine, message])).toEqual([
+    ['error', 'closed', `cannot be read (EACCES: permission denied, scandir '${folder}/closed'); ${advice} the folder`],
+    [
+      'error',
+      'listed/known.sql',
+      `cannot be read (EACCES: permission denied, lstat '${folder}/listed/known.sql'); ${advice} it`,
+    ],
+    ['error', 'private.sql', `cannot be read (EACCES: permission denied, open '${folder}/private.sql'); ${advice} it`],
+  ]);
+  expect(gateway.endpoints.map(({ id }) => id)).toEqual(['good.sql']);
+  // A change of permissions is a change of the file for hosts that watch.
+  await asOrdinaryUser(async () => {
+    const during = await source.readVersions();
+    expect([...during.keys()]).toEqual(['good.sql', 'listed/known.sql', 'private.sql']);
+    expect(during.get('private.sql')).not.toBe(before.get('private.sql'));
+  });
+  await setModes({ 'private.sql': 0o644, closed: 0o755, listed: 0o755 });
+  await asOrdinaryUser(() => gateway.refresh());
+  expect(gateway.diagnostics).toEqual([]);
+  expect(gateway.endpoints).toHaveLength(4);
+});

@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sqlFilesSource } from '@pgway/core';
 import { startGateway } from '@pgway/testing';
@@ -112,8 +112,11 @@ test('names with control characters, folders, links and too many bytes', async (
   const { gateway } = started;
   expect(gateway.endpoints.map(({ id }) => id)).toEqual(['good.sql']);
   expect(gateway.diagnostics.map(({ routine, message }) => [routine, message.slice(0, 36)])).toEqual([
+    ['down/linked', 'is a link to a folder that is outsid'],
+    ['down/loop', 'is a link to a folder that contains '],
     ['a\u001B[31m\nb.sql', 'the name of the file has characters '],
     ['a%2f..%2fb.sql', 'the name of the file has characters '],
+    ['down/a.sql', `is outside of ${await realpath(folder)}`.slice(0, 36)],
     ['large.sql', 'has 1048596 bytes; a file may have 1'],
     ['nul.sql', 'contains a NUL character; remove it'],
   ]);
