@@ -8,9 +8,17 @@ const source = (path: string): string => fileURLToPath(new URL(path, import.meta
 
 const integration = ['packages/*/test/**/*.test.ts', 'testing/src/**/*.test.ts'];
 const slow = ['packages/*/test/**/*.slow.test.ts', 'bench/test/**/*.slow.test.ts'];
-/** Both projects run these; `slow` runs more cases. */
+/** Projects `integration` and `property` run these; `property` runs ten times as many cases. */
 const property = 'packages/*/test/**/*.property.test.ts';
 const globalSetup = ['testing/src/global-setup.ts'];
+
+const ofSlowTests = {
+  globalSetup,
+  provide: { caseFactor: 1 },
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  expect: { poll: { timeout: 60_000 } },
+};
 
 /** Short files that take long: they would begin last, and the run would wait for them alone. A file that is missing here costs only time. */
 const longFiles = [
@@ -104,12 +112,18 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'slow',
-          include: [...slow, property],
-          globalSetup,
-          provide: { caseFactor: 1 },
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
-          expect: { poll: { timeout: 60_000 } },
+          include: slow,
+          ...ofSlowTests,
+        },
+      },
+      // A tenth of their cases runs in shared processes, too.
+      {
+        extends: true,
+        test: {
+          name: 'property',
+          include: [property],
+          ...ofSlowTests,
+          isolate: false,
         },
       },
     ],

@@ -1,13 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  createGateway,
-  createPasswordHasher,
-  type Gateway,
-  type GatewayOptions,
-  type Observation,
-  type PasswordHasher,
-} from '@pgway/core';
+import type { Gateway, GatewayOptions, Observation, PasswordHasher } from '@pgway/core';
 import { afterAll, beforeAll } from 'vitest';
 import { freshDatabase, type TestDatabase } from './database.ts';
 
@@ -39,15 +32,37 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
-/** The password hasher of test gateways with authentication: the 600,000 rounds of the default take 0.2 s. */
-export const quickHasher: PasswordHasher = createPasswordHasher({ rounds: 1000 });
+/** Loaded by the first gateway: files that start built programs only need none of its modules. */
+const core = async () => import('@pgway/core');
 
-/** Runs the SQL in a fresh database and starts a gateway and an HTTP server for it. */
-export async function startGateway(sql: string, options: Partial<GatewayOptions> = {}): Promise<TestGateway> {
-  const database = await freshDatabase(sql);
+let hasher: Promise<PasswordHasher> | undefined;
+
+const loadHasher = (): Promise<PasswordHasher> =>
+  (hasher ??= core().then(({ createPasswordHasher }) => createPasswordHasher({ rounds: 1000 })));
+
+/** The password hasher of test gateways with authentication: the 600,000 rounds of the default take 0.2 s. */
+export const quickHasher: PasswordHasher = {
+  hash: async (...args) => (await loadHasher()).hash(...args),
+  verify: async (...args) => (await loadHasher()).verify(...args),
+  verifyDummy: async (...args) => (await loadHasher()).verifyDummy(...args),
+};
+
+/**
+ * Starts a gateway and an HTTP server.
+ * @param source the SQL of a fresh database, or a database that stays when the gateway is closed
+ */
+export async function startGateway(
+  source: string | TestDatabase,
+  options: Partial<GatewayOptions> = {},
+): Promise<TestGateway> {
+  const database = typeof source === 'string' ? await freshDatabase(source) : source;
+  const dropOwn = async (): Promise<void> => {
+    if (typeof source === 'string') await database.drop();
+  };
   const observations: Observation[] = [];
   const observer = (observation: Observation): void => void observations.push(observation);
   try {
+    const { createGateway } = await core();
     const gateway = await createGateway({
       connectionString: database.connectionString,
       observer,
@@ -68,11 +83,11 @@ export async function startGateway(sql: string, options: Partial<GatewayOptions>
         server.closeAllConnections();
         await new Promise((resolve) => server.close(resolve));
         await gateway.close();
-        await database.drop();
+        await dropOwn();
       },
     };
   } catch (error) {
-    await database.drop();
+    await dropOwn();
     throw error;
   }
 }

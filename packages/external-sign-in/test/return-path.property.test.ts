@@ -2,6 +2,7 @@ import { cases } from '@pgway/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseReturnPath } from '../src/return-path.ts';
+import { codePoint } from '../../core/test/support/code-point.ts';
 
 const origin = 'https://app.example.org';
 
@@ -41,7 +42,7 @@ const words = [
 const hostile = [...separators, ...invisible, ...words];
 
 /** Texts that look like paths, and what browsers and proxies read in different ways. */
-const pieces = fc.array(fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: 'binary', maxLength: 4 })), {
+const pieces = fc.array(fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: codePoint, maxLength: 4 })), {
   maxLength: 8,
 });
 

@@ -8,6 +8,7 @@ import { routine } from '../../core/test/support/routine.ts';
 import { buildEndpoints } from '../../core/test/support/build-endpoints.ts';
 
 import { nameEndpoints, pascalCase, splitWords } from './naming.ts';
+import { codePoint } from '../../core/test/support/code-point.ts';
 
 const options = { urlPathPrefix: '/api', useRoutineNameInsteadOfEndpoint: false };
 
@@ -87,7 +88,7 @@ describe('the name of a function', () => {
 });
 
 test('any name makes an identifier', () => {
-  const names = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.string());
+  const names = fc.oneof(fc.string({ unit: codePoint }), fc.string({ unit: 'grapheme' }), fc.string());
   fc.assert(
     fc.property(names, (name) => {
       const named = nameEndpoints(

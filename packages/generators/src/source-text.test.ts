@@ -3,9 +3,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringLiteral, escapeLine, escapeLines } from './source-text.ts';
 import { escapeComment } from './typescript/comment-block.ts';
+import { codePoint } from '../../core/test/support/code-point.ts';
 
 const anything = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: codePoint }),
   fc
     .array(
       fc.constantFrom(

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 
-import { build, useDatabase } from '@pgway/testing';
+import { build, cases, useDatabase } from '@pgway/testing';
 import { Client } from 'undici';
 import { beforeAll, expect, test } from 'vitest';
 import { folderWith } from './support/folder.ts';
@@ -244,7 +244,7 @@ const configuration = {
 };
 
 // PGWAY_TEST_CALLS=1000000 makes a million.
-const total = Number(process.env['PGWAY_TEST_CALLS'] ?? 100_000);
+const total = Number(process.env['PGWAY_TEST_CALLS'] ?? cases(100) * 1000);
 
 test('among errors, timeouts, writes and clients that disconnect, each call of 50 clients gets its own response', async () => {
   const folder = await folderWith({ 'pgway.json': { connectionString: database.connectionString, ...configuration } });

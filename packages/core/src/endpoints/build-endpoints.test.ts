@@ -8,6 +8,7 @@ import type { Diagnostic } from './diagnostic.ts';
 import type { Endpoint } from './endpoint.ts';
 import { annotationNames } from './comment/registry.ts';
 import fc from 'fast-check';
+import { codePoint } from '../../test/support/code-point.ts';
 
 const quiet: EndpointOptions = { ...endpointDefaults, logAnnotationSetInfo: false };
 
@@ -974,7 +975,7 @@ describe('routes', () => {
 test('no comment makes the build throw, and endpoints are plain data', () => {
   const lines = fc.oneof(
     fc.constantFrom(...annotationNames, 'HTTP GET /x/{a}', 'for volatile', 'X-A: {a}', 'a = b'),
-    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.string({ unit: codePoint, maxLength: 20 }),
     fc
       .tuple(fc.constantFrom(...annotationNames), fc.constantFrom(' ', ' = ', ': '), fc.string({ maxLength: 10 }))
       .map((parts) => parts.join('')),

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Problem } from './problem.ts';
 import { arrayTexts, JsonError, readJson } from './json-reader.ts';
 import { readElements, readMembers, sliceToText } from './json-slice.ts';
+import { codePoint } from '../../test/support/code-point.ts';
 
 const megabyte = 1024 * 1024;
 
@@ -40,7 +41,7 @@ describe('what is JSON', () => {
   test.each([
     ['written', fc.json()],
     ['almost', almostJson],
-    ['any', fc.string({ unit: 'binary' })],
+    ['any', fc.string({ unit: codePoint })],
   ] as const)('is what JSON.parse accepts: text that is JSON as %s', (_, texts) => {
     fc.assert(
       fc.property(texts, (text) => {
@@ -62,7 +63,7 @@ describe('what is JSON', () => {
 
   test('strings are what JSON.parse reads', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (value) => {
+      fc.property(fc.string({ unit: codePoint }), (value) => {
         expect(sliceToText(readJson(JSON.stringify(value)))).toBe(value);
       }),
     );

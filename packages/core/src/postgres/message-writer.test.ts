@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MessageWriter } from './message-writer.ts';
 import type { Value } from './port.ts';
+import { codePoint } from '../../test/support/code-point.ts';
 
 const take = (outgoing: MessageWriter): Buffer => Buffer.concat([outgoing.take()].flat());
 const hex = (outgoing: MessageWriter): string => take(outgoing).toString('hex');
@@ -44,7 +45,7 @@ test('writes each message as in the protocol', () => {
 test('any values in any number of messages can be read back', () => {
   const value = fc.oneof(
     fc.constant(null),
-    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.string({ unit: codePoint, maxLength: 60 }),
     fc.uint8Array({ maxLength: 60 }),
     fc.constantFrom(32 * 1024 - 1, 32 * 1024).map((size) => new Uint8Array(size)),
     fc.nat({ max: 9_000 }).map((size) => '🐢'.repeat(size)),

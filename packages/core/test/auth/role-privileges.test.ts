@@ -71,6 +71,14 @@ afterAll(async () => {
 type Ask = (role: string | null, path: string) => Promise<string>;
 
 async function start(options: Partial<GatewayOptions> = {}): Promise<Ask> {
+  const { ask, close } = await open(options);
+  onTestFinished(close);
+  return ask;
+}
+
+async function open(
+  options: Partial<GatewayOptions>,
+): Promise<{ readonly ask: Ask; readonly close: () => Promise<void> }> {
   const gateway: Gateway = await createGateway({
     connectionString: db.connectionString,
     poolSize: 1,
@@ -78,13 +86,13 @@ async function start(options: Partial<GatewayOptions> = {}): Promise<Ask> {
     authentication: { schemes: [roleByHeader], databaseRole: { claim: 'db_role' } },
     ...options,
   });
-  onTestFinished(() => gateway.close());
-  return async (role, path) => {
+  const ask: Ask = async (role, path) => {
     const headers: Record<string, string> = role === null ? {} : { 'x-role': role };
     const response = (await gateway.fetch(new Request(`http://x${path}`, { headers })))!;
     const body = await response.text();
     return response.status === 200 ? body : `${response.status} ${(JSON.parse(body) as { code: string }).code}`;
   };
+  return { ask, close: () => gateway.close() };
 }
 
 /** Path, and the response for the member. The guest is refused. */
@@ -116,21 +124,30 @@ async function inTurns(ask: Ask, path: string, order: readonly string[]): Promis
 }
 
 describe.each(['auto', 'force_generic_plan'] as const)('plan_cache_mode %s, on one connection', (planCacheMode) => {
+  // Each path has a statement of its own: what one of them leaves in the connection is not that of another.
+  let memberFirst: Awaited<ReturnType<typeof open>>;
+  let guestFirst: Awaited<ReturnType<typeof open>>;
+  beforeAll(async () => {
+    memberFirst = await open({ planCacheMode });
+    guestFirst = await open({ planCacheMode });
+  });
+  afterAll(async () => {
+    await memberFirst?.close();
+    await guestFirst?.close();
+  });
+
   test.each(refused)('%s', async (_, path, answer) => {
-    const ask = await start({ planCacheMode });
-    expect(await inTurns(ask, path, [member, guest, member, guest])).toEqual([
+    expect(await inTurns(memberFirst.ask, path, [member, guest, member, guest])).toEqual([
       answer,
       '403 42501',
       answer,
       '403 42501',
     ]);
-    const other = await start({ planCacheMode });
-    expect(await inTurns(other, path, [guest, member, guest])).toEqual(['403 42501', answer, '403 42501']);
+    expect(await inTurns(guestFirst.ask, path, [guest, member, guest])).toEqual(['403 42501', answer, '403 42501']);
   });
 
   test('row-level security', async () => {
-    const ask = await start({ planCacheMode });
-    expect(await inTurns(ask, '/api/notes', [member, guest, member])).toEqual([
+    expect(await inTurns(memberFirst.ask, '/api/notes', [member, guest, member])).toEqual([
       '["of the member"]',
       '["of the guest"]',
       '["of the member"]',
@@ -139,7 +156,7 @@ describe.each(['auto', 'force_generic_plan'] as const)('plan_cache_mode %s, on o
 });
 
 test('concurrent calls on few connections: each has its own privileges', async () => {
-  const ask = await start({ poolSize: 2 });
+  const ask = await start({ poolSize: 2, acquireTimeout: 60 });
   const asked = Array.from({ length: 200 }, async (_, n) => {
     const [, path, answer] = refused[n % refused.length]!;
     const isMember = n % 3 > 0;

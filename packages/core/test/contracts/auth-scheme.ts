@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AuthScheme, Claim } from '../../src/ports/ports.ts';
 import { requestOf } from '../auth/request.ts';
+import { codePoint } from '../support/code-point.ts';
 
 type RequestHeaders = Readonly<Record<string, string>>;
 
@@ -66,7 +67,7 @@ export function describeAuthScheme(name: string, make: () => Promise<SchemeUnder
 
     test('invented credentials identify no caller and cause no error', async () => {
       const { scheme, carrying } = await make();
-      const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), tokenLike);
+      const text = fc.oneof(fc.string({ unit: codePoint, maxLength: 300 }), tokenLike);
       await fc.assert(
         fc.asyncProperty(text, async (hostile) => {
           const request = requestOf({ headers: carrying(hostile) });
@@ -81,7 +82,7 @@ export function describeAuthScheme(name: string, make: () => Promise<SchemeUnder
       const { scheme, carrying } = await make();
       const [header] = Object.keys(carrying('x'));
       await fc.assert(
-        fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 300 }), async (hostile) => {
+        fc.asyncProperty(fc.string({ unit: codePoint, maxLength: 300 }), async (hostile) => {
           expect(await scheme.authenticate(requestOf({ headers: { [header!]: hostile } }))).toBe(null);
         }),
         { numRuns: 300 },
@@ -132,7 +133,7 @@ export function describeAuthScheme(name: string, make: () => Promise<SchemeUnder
       if (scheme.signOut === null) return;
       await scheme.signOut(requestOf());
       await fc.assert(
-        fc.asyncProperty(fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), tokenLike), async (hostile) => {
+        fc.asyncProperty(fc.oneof(fc.string({ unit: codePoint, maxLength: 300 }), tokenLike), async (hostile) => {
           const headers = await scheme.signOut!(requestOf({ headers: carrying(hostile) }));
           expect(headers.every((text) => /^[\x20-\x7e]*$/.test(text))).toBe(true);
         }),

@@ -2,9 +2,10 @@ import { cases, startGateway } from '@pgway/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tables } from './support.ts';
+import { codePoint } from '../support/code-point.ts';
 
 const nasty = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 14 }),
+  fc.string({ unit: codePoint, maxLength: 14 }),
   fc.constantFrom(
     "'; drop table item; --",
     '"',

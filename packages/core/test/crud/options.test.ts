@@ -1,5 +1,5 @@
 import { crudSource, type CrudOptions, type TableOperation } from '@pgway/core';
-import { startGateway, type TestGateway } from '@pgway/testing';
+import { startGateway, type TestGateway, useDatabase } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 import { ask, published, tables } from './support.ts';
 
@@ -12,9 +12,11 @@ const sql = `
   comment on function hello() is 'HTTP';
 `;
 
+const database = useDatabase(sql);
+
 /** Returns the endpoints of one table with the options. */
 async function operationsOf(options: CrudOptions, name = 'film'): Promise<readonly string[]> {
-  const gateway = await startGateway(sql, tables(options));
+  const gateway = await startGateway(database, tables(options));
   const found = gateway.gateway.endpoints.filter((one) => one.name === name).map(({ table }) => table!.operation);
   await gateway.close();
   return found;
@@ -23,8 +25,9 @@ async function operationsOf(options: CrudOptions, name = 'film'): Promise<readon
 async function withGateway<Result>(
   options: Parameters<typeof startGateway>[1],
   use: (gateway: TestGateway) => Result | Promise<Result>,
+  source: Parameters<typeof startGateway>[0] = database,
 ): Promise<Result> {
-  const gateway = await startGateway(sql, options);
+  const gateway = await startGateway(source, options);
   try {
     return await use(gateway);
   } finally {
@@ -127,7 +130,7 @@ describe('created', () => {
 
   test('fails the start with its error', async () => {
     const thrown = (created: NonNullable<CrudOptions['created']>): Promise<unknown> =>
-      startGateway(sql, tables({ created })).then(
+      startGateway(database, tables({ created })).then(
         () => 'started',
         (error: unknown) => String((error as Error).message),
       );
@@ -197,6 +200,8 @@ describe('commentsMode', () => {
         );
         return headers.join(' ');
       },
+      // The comments are its own.
+      sql,
     );
 
   test('overrides the option of the gateway for tables only', async () => {

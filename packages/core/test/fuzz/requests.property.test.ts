@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { cases, useGateway } from '@pgway/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { codePoint } from '../support/code-point.ts';
 
 const count = cases(5_000);
 const patience = 10_000;
@@ -63,7 +64,7 @@ interface FuzzRequest {
 }
 
 const nasty = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string({ unit: codePoint, maxLength: 12 }),
   fc.constantFrom(
     "'; drop table x; --",
     '"',

@@ -11,6 +11,7 @@ import { ResponseWriter } from '../../src/response/response-writer.ts';
 import { createRowEncoder, getRowEncoder } from '../../src/response/row-encoder.ts';
 import { rowEncoderModule } from '../../src/response/row-encoder-module.ts';
 import { poisoned } from './poisoned-buffers.ts';
+import { codePoint } from '../support/code-point.ts';
 
 /**
  * The row encoder, which is WebAssembly, writes the same bytes as the writers of `rows.ts`: for any rows, wherever the packets of the
@@ -50,7 +51,7 @@ const text = (...parts: readonly string[]): fc.Arbitrary<Buffer> =>
 const field: fc.Arbitrary<Field> = fc.oneof(
   { weight: 2, arbitrary: fc.constant(null) },
   { weight: 3, arbitrary: fc.uint8Array({ maxLength: 40 }) },
-  { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }).map((value) => Buffer.from(value)) },
+  { weight: 2, arbitrary: fc.string({ unit: codePoint, maxLength: 40 }).map((value) => Buffer.from(value)) },
   { weight: 2, arbitrary: text('"', '\\', '\u0000', '\u001f', '\u007f', '\n', 'é', '€', '🐢', 'plain text', ' ') },
   { weight: 2, arbitrary: text('2024-01-12', ' ', '11:06:59.5', '+', '-', '03', ':30', 'BC', '0', 'infinity', 'NaN') },
   {

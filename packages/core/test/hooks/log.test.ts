@@ -1,5 +1,5 @@
 import type { GatewayOptions, Logger } from '@pgway/core';
-import { startGateway } from '@pgway/testing';
+import { startGateway, useDatabase } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 
 const sql = `
@@ -34,6 +34,8 @@ const sql = `
   comment on function broken is 'HTTP GET';
 `;
 
+const database = useDatabase(sql);
+
 type Line = [level: string, message: string, fields: Record<string, unknown>];
 
 /** Runs one request and returns its log lines, without those of the start. */
@@ -42,7 +44,7 @@ async function linesOf(line: string, options: Partial<GatewayOptions>, headers?:
   const at = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
     void lines.push([level, message, { ...fields }]);
   const logger: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-  const gateway = await startGateway(sql, { logger, ...options });
+  const gateway = await startGateway(database, { logger, ...options });
   lines.length = 0;
   await gateway.send(line, { headers: { ...headers } });
   await gateway.close();
@@ -59,7 +61,7 @@ test('every endpoint is logged at start, under the name of the logger', async ()
     warn: () => undefined,
     error: () => undefined,
   };
-  const gateway = await startGateway(sql, { logger, loggerName: 'library' });
+  const gateway = await startGateway(database, { logger, loggerName: 'library' });
   await gateway.close();
   expect(lines).toContainEqual([
     'endpoint created',
@@ -105,7 +107,7 @@ test('logEndpointCreatedInfo: false logs no endpoints', async () => {
   const lines: string[] = [];
   const note = (_: unknown, message: string): void => void lines.push(message);
   const logger: Logger = { debug: note, info: note, warn: note, error: note };
-  const gateway = await startGateway(sql, { logger, logEndpointCreatedInfo: false, logAnnotationSetInfo: false });
+  const gateway = await startGateway(database, { logger, logEndpointCreatedInfo: false, logAnnotationSetInfo: false });
   await gateway.close();
   expect(lines).not.toContain('endpoint created');
 });

@@ -3,12 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { compileHostPattern, isTenantName } from '../../src/gateway/tenants/tenant-name.ts';
 import { compileConnectionTemplate } from '../../src/gateway/tenants/tenant-directory.ts';
 import { parseConnectionString } from '../../src/postgres/connection-string.ts';
+import { codePoint } from '../support/code-point.ts';
 
 /** Names of tenants come from clients. */
 
 /** Texts that mean something to a connection string, a URL, a path or a host name, and any others. */
 const hostile = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: codePoint }),
   fc
     .array(
       fc.constantFrom(

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { codePoint } from '../../../core/test/support/code-point.ts';
 
 /** Parts that mean something to Markdown, HTML, the markers, line endings or annotations. */
 const part = fc.constantFrom(
@@ -40,5 +41,5 @@ const part = fc.constantFrom(
 /** A text that PostgreSQL can store as a comment. */
 export const commentText = fc.oneof(
   fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join('')),
-  fc.string({ minLength: 1, maxLength: 30, unit: 'binary' }).filter((value) => !/\0|\p{Surrogate}/u.test(value)),
+  fc.string({ minLength: 1, maxLength: 30, unit: codePoint }).filter((value) => !/\0|\p{Surrogate}/u.test(value)),
 );

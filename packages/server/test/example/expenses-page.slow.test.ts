@@ -1,4 +1,5 @@
 import axe from 'axe-core';
+import { part } from '@pgway/testing';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { chromiumPath, stepTimeout } from '../support/chromium.ts';
@@ -233,12 +234,14 @@ describe.skipIf(chromiumPath === undefined)('in a browser (skipped where there i
     expect(errors).toEqual([]);
   });
 
-  test.each([
+  const looks = [
     ['light', 1280],
     ['dark', 1280],
     ['light', 390],
     ['dark', 390],
-  ] as const)('axe finds nothing, and nothing overflows: %s, %s pixels', async (colorScheme, width) => {
+  ] as const;
+
+  test.each(part(looks))('axe finds nothing, and nothing overflows: %s, %s pixels', async (colorScheme, width) => {
     const page = await newPage({ colorScheme, viewport: { width, height: 844 }, reducedMotion: 'reduce' });
     const check = async (): Promise<unknown> => {
       await page.evaluate(axe.source);
