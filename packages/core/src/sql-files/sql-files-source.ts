@@ -14,6 +14,8 @@ import { readFiles, readVersions, type SqlFile } from './read-files.ts';
 /** A source of endpoints whose queries are files. */
 export interface SqlFilesSource extends QuerySource {
   readonly name: string;
+  /** The folder that the patterns are relative to. */
+  readonly folder: string;
   read(database: Database): Promise<readonly Routine[]>;
   /** Returns a text for each file that is another one after a change of the file, for hosts that watch them. */
   readVersions(): Promise<ReadonlyMap<string, string>>;
@@ -40,6 +42,7 @@ export function sqlFilesSource(options: SqlFilesOptions): SqlFilesSource {
   };
   return Object.freeze({
     name: 'files',
+    folder,
     async read(database: Database): Promise<readonly Routine[]> {
       const read = await readFiles(folder, patterns);
       const all = await preparedFiles(database, key).prepare(

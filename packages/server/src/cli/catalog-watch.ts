@@ -9,7 +9,7 @@ import { createFileWatch } from './file-watch.ts';
 type Database = Parameters<EndpointSource['read']>[0];
 
 const pollIntervalMs = 1000;
-/** Files are looked at more often: their author waits for the result. */
+/** Files are looked at more often, and at each event of their folders: their author waits for the result. */
 const filePollIntervalMs = 250;
 
 async function readFingerprint(database: Database): Promise<string> {
@@ -54,7 +54,7 @@ export function createCatalogWatch(print: (line: string) => void): CatalogWatch 
     }
   };
 
-  const checkOnce = async (gateway: Gateway): Promise<void> => {
+  const checkCatalog = async (gateway: Gateway): Promise<void> => {
     try {
       if (database !== null && (await readFingerprint(database)) !== loaded) await gateway.refresh();
       errors.clear();
@@ -65,13 +65,12 @@ export function createCatalogWatch(print: (line: string) => void): CatalogWatch 
     }
   };
 
-  const checkAll = async (gateway: Gateway, turn: number): Promise<void> => {
+  const checkFiles = async (gateway: Gateway): Promise<void> => {
     try {
       if (await files.hasChanged()) await gateway.refresh();
     } catch (error) {
       errors.print(error);
     }
-    if ((turn * filePollIntervalMs) % pollIntervalMs === 0) await checkOnce(gateway);
   };
 
   return {
@@ -82,10 +81,18 @@ export function createCatalogWatch(print: (line: string) => void): CatalogWatch 
       previous = current;
     },
     poll: async (gateway, { stopSignal, isEnabled = () => true }) => {
-      for (let turn = 1; !stopSignal.aborted; turn++) {
-        await setTimeout(filePollIntervalMs, undefined, { signal: stopSignal }).catch(() => {});
-        if (!stopSignal.aborted && isEnabled()) await checkAll(gateway, turn);
-      }
+      const repeat = async (wait: () => Promise<void>, check: (gateway: Gateway) => Promise<void>): Promise<void> => {
+        while (!stopSignal.aborted) {
+          await wait();
+          if (!stopSignal.aborted && isEnabled()) await check(gateway);
+        }
+      };
+      // A look at the catalog does not delay one at the files.
+      await Promise.all([
+        repeat(() => setTimeout(pollIntervalMs, undefined, { signal: stopSignal }).catch(() => {}), checkCatalog),
+        repeat(() => files.wait(filePollIntervalMs, stopSignal), checkFiles),
+      ]);
+      files.close();
     },
   };
 }

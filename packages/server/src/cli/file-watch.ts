@@ -1,4 +1,6 @@
+import { dirname, join } from 'node:path';
 import type { EndpointSource, SqlFilesSource } from '@pgway/core';
+import { createFolderEvents } from './folder-events.ts';
 
 /** Finds changes of SQL files between two looks at them. */
 export interface FileWatch {
@@ -6,6 +8,9 @@ export interface FileWatch {
   readonly beforeRead: (source: EndpointSource) => Promise<void>;
   /** Prints the files that have changed since the last load. Returns whether there are any. */
   readonly hasChanged: () => Promise<boolean>;
+  /** Waits until a file may have changed, for at most this time. */
+  readonly wait: (ms: number, stopSignal: AbortSignal) => Promise<void>;
+  readonly close: () => void;
 }
 
 type Versions = ReadonlyMap<string, string>;
@@ -14,11 +19,15 @@ type Versions = ReadonlyMap<string, string>;
 export function createFileWatch(print: (line: string) => void): FileWatch {
   let watched: SqlFilesSource | null = null;
   let versions: Versions = new Map();
+  const events = createFolderEvents();
   return {
+    wait: (ms, stopSignal) => events.wait(ms, stopSignal),
+    close: () => events.close(),
     beforeRead: async (source) => {
       if (!hasFiles(source)) return;
       watched = source;
       versions = await source.readVersions();
+      events.watch(new Set([...versions.keys()].map((path) => dirname(join(source.folder, path)))));
     },
     hasChanged: async () => {
       if (watched === null) return false;

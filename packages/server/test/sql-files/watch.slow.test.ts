@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freshDatabase } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
@@ -55,6 +55,28 @@ test('with --watch, a saved file is live, and the terminal shows what has change
     'added GET /api/added (api/added.sql)',
     'removed file api/added.sql',
     'removed GET /api/added (api/added.sql)',
+  ]);
+});
+
+test('with --watch, the files of a ConfigMap are live after the rename that replaces its folder', async () => {
+  const { folder, until, changes } = await watch(['--watch']);
+  const api = join(folder, 'api');
+  const mount = async (version: string, text: string): Promise<void> => {
+    await mkdir(join(api, version));
+    await writeFile(join(api, version, 'mounted.sql'), text);
+    await symlink(version, join(api, '..data_tmp'));
+    await rename(join(api, '..data_tmp'), join(api, '..data'));
+  };
+  await mount('..2026_01', '-- HTTP\nselect 1');
+  await symlink('..data/mounted.sql', join(api, 'mounted.sql'));
+  await until('added GET /api/mounted');
+  await mount('..2026_02', '-- HTTP\nselect title from film');
+  await until('changed GET /api/mounted');
+  expect(changes()).toEqual([
+    'added file api/mounted.sql',
+    'added GET /api/mounted (api/mounted.sql)',
+    'changed file api/mounted.sql',
+    'changed GET /api/mounted (api/mounted.sql)',
   ]);
 });
 
