@@ -88,7 +88,7 @@ function createProblemOptions(options: ResolvedOptions): RequestPipeline['proble
     format: options.errorFormat,
     showDatabaseMessage: options.returnGatewayExceptionMessage !== false,
     showRowDetails: options.returnGatewayExceptionMessage === 'withRow',
-    explainPrivileges: !options.authentication.production && process.env['NODE_ENV'] !== 'production',
+    explainsSetup: !options.authentication.production && process.env['NODE_ENV'] !== 'production',
     mappedCodes: { ...sqlstateStatuses, ...options.postgreSqlErrorCodeToHttpStatusCodeMapping },
   };
 }

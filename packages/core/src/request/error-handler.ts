@@ -54,7 +54,9 @@ export async function handleError(
   const ownProblem =
     endpoint?.fieldErrors === undefined ? general : addFieldErrors(general, error, { ...failed, endpoint, pipeline });
   const hint =
-    findReadOnlyHint(error, failed.call) ?? (await findPrivilegeHint(error, failed.call, { database, pipeline }));
+    findReadOnlyHint(error, failed.call) ??
+    findLimitHint(general, failed, problemOptions) ??
+    (await findPrivilegeHint(error, failed.call, { database, pipeline }));
   const problem = addMembers(ownProblem, { hint, pointer: failed.pointer ?? null });
   const correlationId = problem.status >= 500 || !problemOptions.showDatabaseMessage ? request.id : null;
   const cause = error instanceof Error ? error : new Error(String(error));
@@ -77,14 +79,27 @@ function findReadOnlyHint(error: unknown, call: ExecutableCall | null): string |
   return 'The SQL file only reads, by its text and by those of the functions, views and policies that it uses, so that its transaction is read-only. Declare the function that writes as volatile.';
 }
 
+/** Returns the options that set the limit of a body, during development; null for other errors. */
+function findLimitHint(
+  { code }: Problem,
+  { targets }: FailedRequest,
+  { explainsSetup }: RequestPipeline['problemOptions'],
+): string | null {
+  const [target] = targets;
+  if (code !== 'body-too-large' || !explainsSetup || target === undefined || (target.dialect ?? null) !== null)
+    return null;
+  return target.endpoint.upload === null
+    ? 'The option maxBodySize sets the limit; it is gateway.maxBodySize in pgway.json.'
+    : 'The options maxFileSize, maxTotalSize and maxFiles of uploadOptions set the limits.';
+}
+
 /** Returns which role lacks which privilege, or what a policy refuses, during development; null for other errors. */
 async function findPrivilegeHint(
   error: unknown,
   call: ExecutableCall | null,
   { database, pipeline }: { readonly database: Database; readonly pipeline: RequestPipeline },
 ): Promise<string | null> {
-  const { explainPrivileges } = pipeline.problemOptions;
-  if (!explainPrivileges || call === null || !(error instanceof DatabaseError)) return null;
+  if (!pipeline.problemOptions.explainsSetup || call === null || !(error instanceof DatabaseError)) return null;
   // Errors of a dialect have the hints of PostgreSQL only, as its clients expect.
   if (call.candidate.dialect !== null) return null;
   if (isPolicyViolation(error.diagnostics)) return policyHint(error.diagnostics);

@@ -72,10 +72,18 @@ function respondToOtherMethod(
     return { ...problemResponse(refused, null, inDialect(dialect, problemOptions)), isFallback: true };
   }
   const problem = new Problem('method-not-allowed', {
-    detail: `${request.method} is not answered here; try ${allowed.join(', ')}.`,
+    detail: `${request.method} is not answered here; try ${allowed.join(', ')}.${reasonOf(request, routes)}`,
     headers: allow,
   });
   return { ...problemResponse(problem, null, problemOptions), isFallback: true };
+}
+
+/** Returns why the endpoints of a table have no POST. */
+function reasonOf({ method }: GatewayRequest, routes: readonly RouteResult<CompiledEndpoint>[]): string {
+  const lacksKey = endpointsOf(routes).some(({ table }) => table !== null && table.columns.every(({ key }) => !key));
+  return method === 'POST' && lacksKey
+    ? ' POST updates rows by their primary key, which this table or view does not have.'
+    : '';
 }
 
 function dialectOf(routes: readonly RouteResult<CompiledEndpoint>[]): Dialect | null {

@@ -1,4 +1,5 @@
 /** Mistakes in requests, with the whole problem of the response. `core/test/behaviour` has those of each kind of value. */
+import { crudSource, functionsSource } from '@pgway/core';
 import { type SendOptions, useGateway } from '@pgway/testing';
 import { expect, test } from 'vitest';
 
@@ -16,6 +17,18 @@ const gateway = useGateway(`
   create function total(b text) returns int language sql immutable as 'select 1';
   comment on function total(text) is 'HTTP';
 `);
+
+const limited = useGateway(
+  `
+  create table visit (page text, at timestamptz default now());
+  comment on table visit is 'HTTP';
+  create function add_page(_text text) returns int language sql as 'select 1';
+  comment on function add_page is 'HTTP';
+  create function store(_meta json) returns json language sql as 'select _meta';
+  comment on function store is 'HTTP
+upload _meta as metadata';`,
+  { maxBodySize: 100, uploadOptions: { maxFileSize: 100 }, routineSources: [functionsSource(), crudSource()] },
+);
 
 const problem = (name: string, title: string, status: number, members: object): object => ({
   type: `urn:pgway:problem:${name}`,
@@ -149,4 +162,43 @@ test.each<[string, SendOptions, object]>([
   ],
 ])('%s %j', async (line, options, expected) => {
   expect(JSON.parse((await gateway.send(line, options)).body)).toEqual(expected);
+});
+
+const form = new FormData();
+form.append('file', new File(['x'.repeat(101)], 'a.txt', { type: 'text/plain' }));
+
+test.each<[string, SendOptions, object]>([
+  [
+    'POST /api/add-page',
+    { body: { text: 'x'.repeat(100) } },
+    problem('body-too-large', 'The body is larger than this server accepts', 413, {
+      detail: 'The limit is 100 bytes.',
+      hint: 'The option maxBodySize sets the limit; it is gateway.maxBodySize in pgway.json.',
+    }),
+  ],
+  [
+    'POST /api/store',
+    { body: form },
+    problem('body-too-large', 'The body is larger than this server accepts', 413, {
+      detail: 'The file "a.txt" is larger than the limit of 100 bytes.',
+      hint: 'The options maxFileSize, maxTotalSize and maxFiles of uploadOptions set the limits.',
+    }),
+  ],
+  [
+    'POST /api/visit',
+    { body: { page: '/' } },
+    problem('method-not-allowed', 'The path does not support this method', 405, {
+      detail:
+        'POST is not answered here; try DELETE, GET, HEAD, OPTIONS, PUT, QUERY. POST updates rows by their primary key, which this table or view does not have.',
+    }),
+  ],
+  [
+    'PATCH /api/visit',
+    { body: { page: '/' } },
+    problem('method-not-allowed', 'The path does not support this method', 405, {
+      detail: 'PATCH is not answered here; try DELETE, GET, HEAD, OPTIONS, PUT, QUERY.',
+    }),
+  ],
+])('limits and methods: %s %j', async (line, options, expected) => {
+  expect(JSON.parse((await limited.send(line, options)).body)).toEqual(expected);
 });
