@@ -143,7 +143,14 @@ function sendText(
 }
 
 const functionTexts: Readonly<Record<string, (tsOnly: TypeScriptOnly, options: TypescriptClientOptions) => string>> = {
-  error: (tsOnly) => `/** A failed call; the problem says why. */
+  error: (
+    tsOnly,
+  ) => `/** Whether the server has no such path, method or parameters, which it had when this client was generated. */
+const _isOutdated = ({ type, status }${tsOnly(': IProblem')})${tsOnly(': boolean')} =>
+  (status === 404 && type === "about:blank") ||
+  /:(?:unknown-endpoint|method-not-allowed|unknown-parameter|missing-parameter|no-matching-signature)$/.test(type);
+
+/** A failed call; the problem says why. */
 export class GatewayError extends Error {
   ${tsOnly('readonly ')}status${tsOnly(': number')};
   ${tsOnly('readonly ')}problem${tsOnly(': IProblem')};
@@ -151,7 +158,7 @@ export class GatewayError extends Error {
   ${tsOnly('readonly ')}headers${tsOnly(': Headers')};
 
   constructor(problem${tsOnly(': IProblem')}, headers${tsOnly(': Headers')} = new Headers()) {
-    super(problem.title);
+    super(_isOutdated(problem) ? \`\${problem.title}: generate this client again if the server has changed since\` : problem.title);
     this.name = "GatewayError";
     this.status = problem.status;
     this.problem = problem;

@@ -43,6 +43,11 @@ export type * from "./clientTypes.d.ts";
 
 const _baseUrl: string = "";
 
+/** Whether the server has no such path, method or parameters, which it had when this client was generated. */
+const _isOutdated = ({ type, status }: IProblem): boolean =>
+  (status === 404 && type === "about:blank") ||
+  /:(?:unknown-endpoint|method-not-allowed|unknown-parameter|missing-parameter|no-matching-signature)$/.test(type);
+
 /** A failed call; the problem says why. */
 export class GatewayError extends Error {
   readonly status: number;
@@ -51,7 +56,7 @@ export class GatewayError extends Error {
   readonly headers: Headers;
 
   constructor(problem: IProblem, headers: Headers = new Headers()) {
-    super(problem.title);
+    super(_isOutdated(problem) ? `${problem.title}: generate this client again if the server has changed since` : problem.title);
     this.name = "GatewayError";
     this.status = problem.status;
     this.problem = problem;
