@@ -30,6 +30,15 @@ const problemSchema: JsonSchema = {
   description: 'Why a request failed (RFC 9457); errors of the database have the fields of PostgreSQL too.',
   properties: problemProperties,
   required: ['type', 'title', 'status'],
+  examples: [
+    {
+      type: 'urn:pgway:problem:invalid-parameter',
+      title: 'A parameter has an invalid value',
+      status: 400,
+      detail: 'invalid input syntax for type integer: "x"',
+      code: '22P02',
+    },
+  ],
 };
 
 const fieldErrorsSchema: JsonSchema = {

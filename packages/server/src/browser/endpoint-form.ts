@@ -4,7 +4,7 @@ import { button, element } from './dom.ts';
 import { endpointAbout } from './endpoint-about.ts';
 import { createPanels, type EventPanel } from './event-panel.ts';
 import { FilterForm } from './filter-form.ts';
-import type { PageListing, PageOperation, PageParameter } from './page-data.ts';
+import type { PageData, PageListing, PageOperation, PageParameter } from './page-data.ts';
 import { createParameterField, type ParameterField, type ParameterInput } from './parameter-input.ts';
 import {
   changesQuery,
@@ -36,7 +36,7 @@ export interface FormContext {
   readonly session: Session;
   readonly history: RequestHistory;
   /** The members of a problem. */
-  readonly problem: string;
+  readonly problem: PageData['problem'];
 }
 
 export class EndpointForm {

@@ -35,7 +35,7 @@ export function createPanels(
       : {
           name: 'live events',
           path: eventsPath,
-          hint: `Messages of the routine while it runs, from ${visibleText(eventsPath)}. Start them, then send.`,
+          hint: `Messages of the routine while it runs, from ${visibleText(eventsPath)}. Watch them, then send.`,
           query: () => null,
         },
     changesPath === null
@@ -43,7 +43,7 @@ export function createPanels(
       : {
           name: 'changes',
           path: changesPath,
-          hint: `The rows that you may select, and their changes, from ${visibleText(changesPath)}. Conditions and columns of the form apply.`,
+          hint: `The rows that you may select, and their changes, from ${visibleText(changesPath)}. Conditions and columns of the form apply; related rows are left out.`,
           query: changesQuery,
         },
   ];
@@ -67,7 +67,7 @@ export class EventPanel {
     this.#kind = kind;
     const label = kind.name.replace(/^./, (letter) => letter.toUpperCase());
     this.#list = element('ol', { class: 'events', tabindex: 0, 'aria-label': label });
-    this.#toggle = button(`Start ${kind.name}`, 'secondary', () => this.#startOrStop());
+    this.#toggle = button(`Watch ${kind.name}`, 'secondary', () => this.#startOrStop());
     this.#status.textContent = kind.hint;
     this.#list.hidden = true;
     this.view = element(
@@ -93,13 +93,13 @@ export class EventPanel {
     this.#abort = abort;
     const query = this.#kind.query();
     this.#executionId = query === null ? createExecutionId() : null;
-    this.#toggle.textContent = `Stop ${this.#kind.name}`;
+    this.#toggle.textContent = 'Stop watching';
     this.#list.replaceChildren();
     this.#status.textContent = 'Connecting …';
     this.#status.textContent = await this.#read(query ?? this.#executionId!, abort.signal);
     this.#abort = null;
     this.#executionId = null;
-    this.#toggle.textContent = `Start ${this.#kind.name}`;
+    this.#toggle.textContent = `Watch ${this.#kind.name}`;
   }
 
   /** Reads the stream. Returns why it ended. */

@@ -11,7 +11,7 @@ export interface PageData {
   readonly links: readonly PageLink[];
   readonly authentication: PageAuthentication;
   /** The members of a problem, the body of errors. */
-  readonly problem: string;
+  readonly problem: Pick<PageSchema, 'type' | 'example'>;
   /** The rows of tables, and the bodies that operations share; empty on the start page. */
   readonly schemas: readonly PageSchema[];
   /** By schema, group and path. */

@@ -21,19 +21,53 @@ function queryString(parameters: readonly PageParameter[], texts: ParameterTexts
   return parameters
     .filter((parameter) => parameter.in === 'query')
     .flatMap((parameter) =>
-      (texts.get(parameter) ?? []).map((text) => `${encodeURIComponent(parameter.name)}=${encodeURIComponent(text)}`),
+      (texts.get(parameter) ?? []).map((text) => `${encodeURIComponent(parameter.name)}=${encodeValue(text)}`),
     )
     .join('&');
 }
 
-/** Returns the query string of a stream of row changes that begins with the current rows. It has no order and no pages. */
+/** Returns the query string of a stream of row changes that begins with the current rows. It has no order, pages and related rows. */
 export function changesQuery({ parameters, listing }: PageOperation, texts: ParameterTexts): string {
   const listed = listing === null ? [] : [listing.order, ...listing.page];
+  const watched = new Map(
+    [...texts].map(([parameter, values]) => [
+      parameter,
+      parameter.name === listing?.select ? ownColumns(values) : values,
+    ]),
+  );
   const query = queryString(
     parameters.filter(({ name }) => !listed.includes(name)),
-    texts,
+    watched,
   );
   return `${query === '' ? '' : `${query}&`}snapshot=true`;
+}
+
+/** Returns the values of `select` without related rows. */
+function ownColumns(values: readonly string[] | null): readonly string[] | null {
+  const columns = (values ?? []).map((text) =>
+    topLevelTerms(text)
+      .filter((term) => !term.includes('('))
+      .join(','),
+  );
+  return columns.some((text) => text !== '') ? columns : null;
+}
+
+/** Returns the items of a list, divided by commas outside of parentheses. */
+export function topLevelTerms(text: string): readonly string[] {
+  const terms = [''];
+  let depth = 0;
+  for (const character of text) {
+    if (character === '(') depth += 1;
+    if (character === ')') depth -= 1;
+    if (character === ',' && depth === 0) terms.push('');
+    else terms[terms.length - 1] += character;
+  }
+  return terms.map((term) => term.trim()).filter(Boolean);
+}
+
+/** Encodes a value of the query string, except commas and colons: lists of columns stay readable. */
+function encodeValue(text: string): string {
+  return encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':');
 }
 
 /** Encodes fixed text of a path. */

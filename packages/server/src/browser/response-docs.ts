@@ -1,12 +1,12 @@
 /** The responses that an endpoint can have: bodies, headers and errors. */
 import { element } from './dom.ts';
 import { accessText } from './endpoint-about.ts';
-import type { PageOperation, PageResponse } from './page-data.ts';
+import type { PageData, PageOperation, PageResponse } from './page-data.ts';
 import { bodyDocs } from './schema-list.ts';
 import { visibleText } from './visible-text.ts';
 
-/** @param problem the members of a problem */
-export function responseDocs(operation: PageOperation, problem: string): HTMLElement {
+/** @param problem the members of a problem, with an example */
+export function responseDocs(operation: PageOperation, problem: PageData['problem']): HTMLElement {
   const { responses } = operation;
   const errors = [...accessErrors(operation), ...responses.filter((response) => response.problem)];
   const successes = responses.filter((response) => !response.problem);
@@ -54,11 +54,11 @@ function successView({ status, description, content, headers }: PageResponse): H
     { class: 'response-doc', open: content.length > 0 },
     element('summary', {}, ...line),
     ...body,
-    headerList.length === 0 ? null : element('dl', { class: 'facts' }, ...headerList),
+    headerList.length === 0 ? null : element('dl', { class: 'facts explained' }, ...headerList),
   );
 }
 
-function errorsView(errors: readonly ErrorResponse[], problem: string): HTMLElement {
+function errorsView(errors: readonly ErrorResponse[], problem: PageData['problem']): HTMLElement {
   const byStatus = new Map(errors.map((error) => [error.status, error]));
   const statuses = [...byStatus.values()].flatMap(({ status, description }) => [
     element('dt', {}, statusView(status, 'bad')),
@@ -68,9 +68,9 @@ function errorsView(errors: readonly ErrorResponse[], problem: string): HTMLElem
     'details',
     { class: 'response-doc' },
     element('summary', {}, statusView('Errors', 'bad'), ' ', [...byStatus.keys()].map(statusText).join(', ')),
-    element('dl', { class: 'facts errors' }, ...statuses),
+    element('dl', { class: 'facts explained' }, ...statuses),
     element('p', { class: 'note' }, 'application/problem+json'),
-    bodyDocs('a problem', problem, null),
+    bodyDocs('a problem', problem.type, problem.example),
   );
 }
 

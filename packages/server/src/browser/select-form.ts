@@ -2,6 +2,7 @@
 import { element } from './dom.ts';
 import type { PageListing } from './page-data.ts';
 import type { ParameterField } from './parameter-input.ts';
+import { topLevelTerms } from './request.ts';
 import { visibleText } from './visible-text.ts';
 
 /** @param select the input of the parameter, which the choices write */
@@ -67,19 +68,6 @@ export function orderSuggestions({ columns }: PageListing, order: ParameterField
   order.control.setAttribute('list', id);
   const values = columns.flatMap((column) => [column, `${column}.desc`]);
   return element('datalist', { id }, ...values.map((value) => element('option', { value })));
-}
-
-/** Returns the items of `select` outside of parentheses. */
-function topLevelTerms(text: string): readonly string[] {
-  const terms = [''];
-  let depth = 0;
-  for (const character of text) {
-    if (character === '(') depth += 1;
-    if (character === ')') depth -= 1;
-    if (character === ',' && depth === 0) terms.push('');
-    else terms[terms.length - 1] += character;
-  }
-  return terms.map((term) => term.trim()).filter(Boolean);
 }
 
 /** Returns the column or table of an item, without its alias, hint, cast and path. */

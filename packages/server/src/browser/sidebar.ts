@@ -21,6 +21,7 @@ export class Sidebar {
   readonly #groups: GroupView[] = [];
   readonly #headings: { readonly title: HTMLElement; readonly groups: readonly GroupView[] }[] = [];
   readonly #isShort: boolean;
+  readonly #toSchemas = element('a', { class: 'to-schemas', href: '#schemas' }, 'Schemas');
   #current: HTMLElement | null = null;
 
   /** @param hasSchemas whether the schemas are below the endpoints */
@@ -31,7 +32,7 @@ export class Sidebar {
       'nav',
       { class: 'sidebar', 'aria-label': 'Endpoints' },
       ...schemas.flatMap((schema) => this.#schema(schema)),
-      hasSchemas ? element('a', { class: 'to-schemas', href: '#schemas' }, 'Schemas') : null,
+      hasSchemas ? this.#toSchemas : null,
     );
     this.view.addEventListener('click', (event) => {
       const id = (event.target as HTMLElement).closest('a')?.dataset['id'];
@@ -50,6 +51,8 @@ export class Sidebar {
       count.textContent = String(length);
       details.open = shown !== null || isOpen || details.querySelector('[aria-current]') !== null;
     }
+    // The filter hides the schemas.
+    this.#toSchemas.hidden = shown !== null;
     for (const { title, groups } of this.#headings) title.hidden = groups.every(({ details }) => details.hidden);
   }
 

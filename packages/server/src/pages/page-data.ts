@@ -9,6 +9,7 @@ import type { Configuration } from '../config/schema.ts';
 import { databaseOf, toOpenApiOptions, toTypescriptClientOptions } from '../config/generator-options.ts';
 import { batchOperation, type OperationContext, pageOperation } from './page-operation.ts';
 import { pageSchemas } from './page-schemas.ts';
+import { schemaExample } from './schema-example.ts';
 import { asObject, formatSchema } from './schema-text.ts';
 import { signInPagePath } from './sign-in-path.ts';
 
@@ -42,7 +43,7 @@ export function pageData(
     documentPath,
     links,
     authentication: pageAuthentication(configuration, path),
-    problem: formatSchema(shared.schemas['Problem']),
+    problem: { type: formatSchema(shared.schemas['Problem']), example: schemaExample(shared.schemas['Problem']) },
     schemas: kind === 'docs' ? pageSchemas(described, shared.schemas) : [],
     operations: (isPublic ? operations.map(withoutDefaults) : operations).toSorted(compare),
   };

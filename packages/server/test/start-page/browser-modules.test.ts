@@ -251,6 +251,8 @@ describe('code', () => {
     expect(changesQuery({ ...operation('/a', parameters), listing }, values)).toBe(
       'title=title%3D&select=select%3D&snapshot=true',
     );
+    const related = new Map([[parameters[1]!, ['id,title,language(name,country(*))']]]);
+    expect(changesQuery({ ...operation('/a', parameters), listing }, related)).toBe('select=id,title&snapshot=true');
   });
 });
 

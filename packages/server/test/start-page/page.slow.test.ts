@@ -409,7 +409,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
   test('shows the live events of a call', async () => {
     const { page, errors } = await startPage.open();
     const work = await openEndpoint(page, 'work');
-    await work.getByRole('button', { name: 'Start live events' }).click();
+    await work.getByRole('button', { name: 'Watch live events' }).click();
     await work.getByText('Connected.').waitFor();
     await work.getByLabel('steps').fill('3');
     expect((await sendForm(work))[0]).toBe('204 No Content');
@@ -419,7 +419,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await sendForm(work);
     await work.getByText('step 700 <i>of</i> 700').waitFor();
     await expect.poll(() => events.count()).toBe(500);
-    await work.getByRole('button', { name: 'Stop live events' }).click();
+    await work.getByRole('button', { name: 'Stop watching' }).click();
     await work.getByText('Stopped.').waitFor();
     expect(errors).toEqual([]);
   });
