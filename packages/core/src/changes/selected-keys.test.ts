@@ -112,3 +112,28 @@ describe('callers of one query', () => {
     expect(selected.differences(new Map(), after, options).map(({ operation }) => operation)).toEqual(['insert']);
   });
 });
+
+test('keys are looked up in the order of their index, and changes keep theirs', () => {
+  const ids = [
+    ['10', 'b'],
+    ['9', 'b'],
+    ['10', 'a'],
+    ['2', 'x'],
+    ['10', null],
+  ] as const;
+  const changed = ids.map((key, index): ChangedKey => ({
+    ...keys[0]!,
+    key,
+    first: index,
+    last: index,
+    commitTime: String(index),
+  }));
+  const selected = new SelectedKeys(changed);
+  for (const list of [selected.before(true), selected.after()])
+    expect(list.literals(2)).toEqual(['{"2","9","10","10","10"}', '{"x","b",NULL,"a","b"}']);
+  const row = { key: Buffer.from('{}'), record: Buffer.from('{}') };
+  const rows: VisibleRows = new Map(selected.after().keys.map((key) => [key, row]));
+  const options = { operations: ['insert'], withOld: false, withUnchanged: false } as const;
+  const inserted = selected.differences(new Map(), rows, options);
+  expect(inserted.map(({ commitTimestamp }) => commitTimestamp)).toEqual(['0', '1', '2', '3', '4']);
+});
