@@ -30,6 +30,7 @@ export function deriveRequest(client: GatewayRequest, options: DerivedRequestOpt
   return {
     id: client.id,
     ...(client.raw === undefined ? {} : { raw: client.raw }),
+    connection: client.connection,
     method: method ?? client.method,
     path: path ?? client.path,
     query: query ?? client.query,

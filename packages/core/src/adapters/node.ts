@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
@@ -54,6 +55,10 @@ export class NodeRequest implements GatewayRequest {
 
   get raw(): IncomingMessage {
     return this.#incoming;
+  }
+
+  get connection(): object | undefined {
+    return (this.#incoming as { readonly stream?: Http2ServerRequest['stream'] }).stream?.session;
   }
 
   get id(): string {

@@ -13,6 +13,11 @@ export interface GatewayRequest {
   readonly path: string;
   /** The query string as sent, without the question mark; empty without one. */
   readonly query: string;
+  /**
+   * The connection of the client if it carries several requests at a time, as in HTTP/2. Absent behind a trusted proxy, whose connections carry
+   * those of many clients.
+   */
+  readonly connection?: object | undefined;
   /** The peer address of the connection, if the host knows it. */
   readonly remoteAddress: string | undefined;
   /** Whether the client's connection is encrypted, if the host knows it. */

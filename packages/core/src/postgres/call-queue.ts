@@ -8,6 +8,8 @@ export interface AllowedCalls {
   readonly blocking: () => boolean;
   /** Whether it may be a transaction. */
   readonly transaction: () => boolean;
+  /** The connections of clients that have read nothing of a response: their calls wait behind those of others. */
+  readonly unread: () => ReadonlySet<object>;
 }
 
 /**
@@ -45,14 +47,19 @@ export class CallQueue {
     this.#queueFor(queued).push(queued);
   }
 
-  /** Removes and returns the oldest call. */
-  shift({ blocking, transaction }: AllowedCalls): QueuedCall | undefined {
+  /** Removes and returns the oldest call of a client that reads, else the oldest one. */
+  shift({ blocking, transaction, unread }: AllowedCalls): QueuedCall | undefined {
     let oldest = this.#ordinary;
     if (this.#blocking.length + this.#transactions.length > 0 && blocking()) {
       if (isOlder(this.#blocking, oldest)) oldest = this.#blocking;
       if (isOlder(this.#transactions, oldest) && transaction()) oldest = this.#transactions;
     }
-    return oldest.shift();
+    if (oldest.length < 2 || oldest[0]!.call.connection === undefined) return oldest.shift();
+    const connections = unread();
+    const index = oldest.findIndex(
+      ({ call: { connection } }) => connection === undefined || !connections.has(connection),
+    );
+    return oldest.splice(Math.max(0, index), 1)[0];
   }
 
   /** Begins a call that was queued. */

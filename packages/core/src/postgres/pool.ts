@@ -77,6 +77,7 @@ export class Pool implements Database {
   readonly #allowed: AllowedCalls = {
     blocking: () => mayBlock(this.#sessions, this.#options.size),
     transaction: () => mayReserve(this.#sessions, this.#options.size),
+    unread: () => this.#stalledCalls.unread(),
   };
   readonly #stalledCalls: StalledCalls<CallRequest>;
   /** The session that received the latest call. */
@@ -99,8 +100,7 @@ export class Pool implements Database {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#stalledCalls = new StalledCalls(this.#sessions, this.#queue, options.size);
-    this.#checkTimer = setInterval(() => this.#checkTimeouts(), checkIntervalMs);
-    this.#checkTimer.unref();
+    this.#checkTimer = setInterval(() => this.#checkTimeouts(), checkIntervalMs).unref();
   }
 
   get size(): number {

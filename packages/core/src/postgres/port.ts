@@ -153,6 +153,8 @@ export interface Call {
   readonly snapshot?: string;
   /** The client that reads the rows. Absent: `CallHandle.resume` alone shows its progress. */
   readonly reader?: RowReader;
+  /** Its connection if it carries several calls at a time: they wait behind those of others while the client reads nothing of one of them. */
+  readonly connection?: object | undefined;
   /** Milliseconds after the call is sent; 0 means no timeout. Null: the `statement_timeout` of its session. */
   readonly timeout: number | null;
   /** Null: the `plan_cache_mode` of the session at its start. Default null. */

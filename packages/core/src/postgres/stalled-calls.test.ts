@@ -17,7 +17,7 @@ afterEach(() => {
 
 class Response implements StallingSession<StalledCall> {
   readonly state = { isRetired: false };
-  readonly call = { progressedAt: now };
+  readonly call = { progressedAt: now, call: { connection: {} } };
   isEnded = false;
 
   get stalledCall(): StalledCall | null {
@@ -37,6 +37,7 @@ interface Pool {
   readonly responses: readonly Response[];
   /** Which of the responses have ended. */
   readonly ended: () => readonly number[];
+  readonly connections: () => ReadonlySet<object>;
   /**
    * Checks until so many milliseconds have passed.
    * @param turnMs the time of one turn of the event loop
@@ -52,6 +53,7 @@ function startPool(size: number, waitsSince = now): Pool {
   const calls = new StalledCalls<StalledCall>(sessions, { oldestSince: waitsSince }, size);
   return {
     responses,
+    connections: () => calls.unread(),
     ended: () => responses.flatMap(({ isEnded }, index) => (isEnded ? [index] : [])),
     run: (ms, turnMs, between) => {
       for (const end = now + ms; now < end;) {
@@ -97,6 +99,18 @@ test('after a call has waited for a second, responses whose clients have read no
   responses[3]!.progress();
   run(560, 20);
   expect(ended()).toEqual([0, 1, 2]);
+});
+
+test('the connections of clients that have read nothing of a response', () => {
+  const { responses, connections, run } = startPool(3);
+  const of = (...indexes: readonly number[]): ReadonlySet<object> =>
+    new Set(indexes.map((index) => responses[index]!.call.call.connection));
+  expect(connections()).toEqual(of(0, 1, 2));
+  run(40, 20);
+  responses[1]!.progress();
+  responses[2]!.isEnded = true;
+  run(20, 20);
+  expect([...connections()]).toEqual([...of(0)]);
 });
 
 test('a client that reads at its own pace is not ended, though others wait for a long time', () => {

@@ -1,4 +1,4 @@
-import { clientShare } from './port.ts';
+import { type Call, clientShare } from './port.ts';
 
 /** Milliseconds that a call waits for a connection before responses are ended for it. */
 const minWaitMs = 100;
@@ -19,6 +19,7 @@ const maxCountedMs = 2 * checkIntervalMs;
 export interface StalledCall {
   /** When the client has last taken bytes, or the response has begun to wait for it; by `performance.now()`. */
   readonly progressedAt: number;
+  readonly call: Pick<Call, 'connection'>;
 }
 
 export interface StallingSession<C extends StalledCall> {
@@ -83,6 +84,17 @@ export class StalledCalls<C extends StalledCall> {
       this.#isEnding = false;
       for (const { session, call } of this.#selectLate(this.#watch(0), now)) session.abandon(call);
     });
+  }
+
+  /** Returns the connections of clients that have read nothing of a response. */
+  unread(): ReadonlySet<object> {
+    const connections = new Set<object>();
+    for (const { stalledCall } of this.#sessions.keys()) {
+      const connection = stalledCall?.call.connection;
+      if (connection === undefined || (this.#watches.get(stalledCall!)?.longestMs ?? null) !== null) continue;
+      connections.add(connection);
+    }
+    return connections;
   }
 
   /** Returns the stalled calls; the one without progress for the longest time comes first. */

@@ -63,6 +63,7 @@ export function sendCall(
       atomic: endpoint.kind === 'procedure',
       timeout: selectTimeout(context, endpoint, isHostConnection),
       reader: writer,
+      connection: request.connection,
       plan: run.plan,
       notice: createNoticeHandler(context, endpoint, run.raiseEvent),
       done: (elapsed, changedSetting) => {
