@@ -1,7 +1,7 @@
 import { functionsSource } from '@pgway/core';
 import { postgrestSource } from '@pgway/postgrest';
-import { useGateway } from '@pgway/testing';
-import { describe, expect, test } from 'vitest';
+import { startGateway, useGateway } from '@pgway/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ask, type Sent } from './support.ts';
 
 /* Bodies and responses of functions in other media types than JSON, and the errors that functions raise. */
@@ -34,6 +34,31 @@ const gateway = useGateway(
   `,
   { routineSources: [functionsSource(), postgrestSource()], commentsMode: 'parseAll' },
 );
+
+test('overloads with an unnamed parameter are selected by the type of the body, and have no warning', async () => {
+  const overloads = await startGateway(
+    `create function note(text) returns text language sql stable as $$ select 'text ' || $1 $$;
+     create function note(xml) returns text language sql stable as $$ select 'xml ' || $1 $$;
+     create function note(json) returns text language sql stable as $$ select 'json ' || $1 $$;
+     create function total(x int) returns int language sql stable as 'select x';
+     create function total(x text) returns text language sql stable as 'select x';`,
+    { routineSources: [functionsSource(), postgrestSource()], commentsMode: 'parseAll' },
+  );
+  onTestFinished(() => overloads.close());
+  const call = async (type: string, body: string): Promise<string> =>
+    (await overloads.send('POST /rest/rpc/note', { headers: { 'content-type': type }, body })).body;
+  expect(await call('text/plain', 'a')).toBe('"text a"');
+  expect(await call('text/xml', '<a/>')).toBe('"xml <a/>"');
+  expect(await call('application/json', '{"a": 1}')).toBe('"json {\\"a\\": 1}"');
+  const { diagnostics } = overloads.gateway;
+  expect(diagnostics.flatMap(({ message }) => (message.includes('/rest/') ? [message] : []))).toEqual(
+    ['GET', 'POST'].map(
+      (method) =>
+        `${method} "/rest/rpc/total" has the same parameter names as postgrest rpc ${method} public.total(x integer), so every request fails; rename the parameters, or set another path for one of them`,
+    ),
+  );
+  expect((await overloads.send('GET /rest/rpc/total?x=1')).status).toBe(300);
+});
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 

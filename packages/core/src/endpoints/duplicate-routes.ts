@@ -118,12 +118,13 @@ function reportAmbiguousOverloads(groups: readonly (readonly Endpoint[])[]): rea
   });
 }
 
-function getSignatureKey({ schema, parameters, bodyParameter, authorization, upload }: Endpoint): string {
-  const names = parameters.flatMap(({ key, optional, inPath, position, injectedValue, fields }) =>
-    injectedValue === undefined && position !== upload?.metadataParameter
-      ? [[key, optional, inPath, position === bodyParameter, fields?.map((field) => field.key)] as const]
-      : [],
-  );
+function getSignatureKey({ schema, parameters, bodyParameter, authorization, upload, dialect }: Endpoint): string {
+  const names = parameters.flatMap(({ key, optional, inPath, position, injectedValue, fields, unnamed, type }) => {
+    if (injectedValue !== undefined || position === upload?.metadataParameter) return [];
+    // In a dialect, a parameter without a name is the whole body, whose content type selects the overload.
+    const wholeType = dialect !== undefined && unnamed ? type.display : null;
+    return [[key, optional, inPath, position === bodyParameter, fields?.map((field) => field.key), wholeType] as const];
+  });
   return JSON.stringify([schema, names.toSorted(([one], [other]) => (one < other ? -1 : 1)), authorization]);
 }
 
@@ -133,7 +134,7 @@ function reportAmbiguous(endpoint: Endpoint, other: Endpoint): Diagnostic {
     code: 'ambiguous-overload',
     routine: endpoint.id,
     line: null,
-    message: `${endpoint.method} ${display(endpoint.path)} has the same parameter names as ${other.id}, so every request fails with 400; rename the parameters, or set another path for one of them`,
+    message: `${endpoint.method} ${display(endpoint.path)} has the same parameter names as ${other.id}, so every request fails${endpoint.dialect === undefined ? ' with 400' : ''}; rename the parameters, or set another path for one of them`,
   };
 }
 
