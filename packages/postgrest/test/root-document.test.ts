@@ -755,6 +755,12 @@ and where';
     comment on column stock.thing.place_id is 'Where it is';
     comment on column stock.thing.code is 'Printed on it';
     create view stock.used as select id, code from stock.thing;
+    create view stock.stored as select id as thing, place_id as location from stock.thing;
+    create view stock.locality as select id as number from stock.place;
+    create schema unpublished;
+    create table unpublished.owner (id int primary key);
+    create table stock.deed (id int primary key, owner_id int references unpublished.owner);
+    create view stock.holder as select id from unpublished.owner;
     comment on column stock.used.code is 'Printed on a used one';
     create function stock.move(thing int, place int) returns void language sql as '';
     comment on function stock.move is 'Moves a thing
@@ -792,6 +798,16 @@ At once';
       description: 'What the caller may do in the schema empty',
       version: '1.0.0',
     });
+  });
+
+  test('columns of views have the foreign keys that they show; a view stands for a table that is not published', async () => {
+    const { definitions } = await readDocument();
+    const note = (table: string, key: string): string =>
+      `Note:\nThis is a Foreign Key to \`${table}.${key}\`.<fk table='${table}' column='${key}'/>`;
+    // The table, not its view.
+    expect(definitions.stored.properties.location.description).toBe(note('place', 'id'));
+    expect(definitions.thing.properties.place_id.description).toContain(note('place', 'id'));
+    expect(definitions.deed.properties.owner_id.description).toBe(note('holder', 'id'));
   });
 
   test('columns have their comments, longest values, and defaults that are constants', async () => {

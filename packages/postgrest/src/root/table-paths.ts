@@ -1,7 +1,9 @@
 /** The paths, definitions and parameters of tables and views. */
 import type { Method } from '@pgway/core';
+import { relationKey } from '@pgway/core/internal';
 import { filterKey, hasFilter } from '../describe/parameters.ts';
 import { keyFactsOf } from '../key-facts.ts';
+import { readModelOf } from '../read-models.ts';
 import { functionOf } from '../rpc/function-target.ts';
 import { type Target, targetOf } from '../target.ts';
 import type { AllowedResource } from './allowed-resource.ts';
@@ -146,25 +148,25 @@ export function definitionOf(
   };
 }
 
-/** Notes the first foreign key of the column alone. */
+/** Notes the first foreign key of the column alone, also one that a view shows. Tables come before views of them. */
 function foreignKeyNotes(
-  { schema, name, options }: Target,
+  target: Target,
   column: Column,
   visible: ReadonlyMap<string, AllowedTable>,
 ): readonly string[] {
-  const key = (keyFactsOf(options)?.foreignKeys ?? []).find(
-    ({ schema: keySchema, table, columns, targetSchema, targetTable, targetColumns }) =>
-      keySchema === schema &&
-      table === name &&
-      columns.length === 1 &&
-      columns[0] === column.name &&
-      targetSchema === schema &&
-      visible.get(targetTable)?.columns.some((other) => other.name === targetColumns[0]) === true,
-  );
-  if (key === undefined) return [];
-  const [table, other] = [key.targetTable, key.targetColumns[0]!];
+  const referenced = (readModelOf(target).relationships.get(relationKey(target)) ?? []).flatMap((relationship) => {
+    const { pairs, targetHasKey, target: other } = relationship;
+    const [[own, key] = []] = pairs;
+    const isShown = own === column.name && pairs.length === 1 && !targetHasKey && other.schema === target.schema;
+    const shown = visible.get(other.name)?.columns.some(({ name }) => name === key) === true;
+    return isShown && shown ? [{ table: other.name, key: key! }] : [];
+  });
+  const tables = new Set((keyFactsOf(target.options)?.foreignKeys ?? []).map(({ targetTable }) => targetTable));
+  const first = referenced.find(({ table }) => tables.has(table)) ?? referenced[0];
+  if (first === undefined) return [];
+  const { table, key } = first;
   return [
-    `This is a Foreign Key to \`${table}.${other}\`.<fk table='${escapeAttribute(table)}' column='${escapeAttribute(other)}'/>`,
+    `This is a Foreign Key to \`${table}.${key}\`.<fk table='${escapeAttribute(table)}' column='${escapeAttribute(key)}'/>`,
   ];
 }
 
