@@ -40,6 +40,11 @@ function replaceEmptyHeadings({ renderer }: Markdown): void {
   }
 }
 
+/** Code that is indented looks like code between fences. */
+function renderIndentedCode({ renderer: { rules } }: Markdown): void {
+  rules['code_block'] = (...input) => rules['fence']!(...input);
+}
+
 /** Removes the role of a button from the arrow of a group: the whole heading is a button, and screen readers skip buttons inside of one. */
 function withoutNestedButtons(html: string): string {
   return html.replaceAll(/(<div class="caret") role="button" aria-label="[^"]*" tabindex="0"/g, '$1');
@@ -65,6 +70,7 @@ export default {
     config: (markdown: Markdown): void => {
       escapeBraces(markdown);
       replaceEmptyHeadings(markdown);
+      renderIndentedCode(markdown);
     },
   },
   themeConfig: {

@@ -133,6 +133,10 @@ describe.skipIf(!existsSync(builder) || chromiumPath === undefined)('the site of
       `[...document.querySelectorAll('.language-json span.line span')].map((span) => getComputedStyle(span).color)`,
     )) as readonly string[];
     expect(new Set(colors).size).toBeGreaterThan(1);
+    const bench = await open('/project/benchmark.html');
+    expect(
+      await bench.page.locator('main div[class*=language-] pre', { hasText: 'npm run bench -- --quick' }).count(),
+    ).toBe(1);
     const tables = await open('/guide/tls.html');
     expect(await tables.page.content()).not.toContain('<!-- sql');
     expect([...errors, ...tables.errors]).toEqual([]);
