@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { build, serverConnectionString } from '@pgway/testing';
+import { build, part, serverConnectionString } from '@pgway/testing';
 import { beforeAll, expect, test } from 'vitest';
 import { rivalNames } from '../src/rivals.ts';
 import { folderWith } from '../../packages/server/test/support/folder.ts';
@@ -82,11 +82,13 @@ test(
   timeoutMs,
 );
 
-test.each([
+const ownSuites: readonly (readonly [string, RegExp])[] = [
   ['latency', /^\| mix: writes: pgway +\|/m],
   ['growth', /^\| 1,000 +\|[^]*^\| SQL files +\|[^]*^\| slope +\|/m],
   ['changes', /^\| 60 identities of ten tenants, routed, 200\/s +\|/m],
-])(
+];
+
+test.each(part(ownSuites))(
   '%s',
   async (name, row) => {
     const { stdout } = await run(process.execPath, [
@@ -100,7 +102,7 @@ test.each([
   timeoutMs,
 );
 
-test.each([
+const suites: readonly (readonly [string, number, readonly string[]])[] = [
   ['cache', 4, []],
   ['tables', 8, []],
   ['related', 4, ['--only=related-10']],
@@ -108,7 +110,9 @@ test.each([
   ['keys', 2, []],
   ['mcp', 2, ['--only=rows-10']],
   ['telemetry', 5, ['--only=scalar']],
-])('%s', async (suite, lines, args) => {
+];
+
+test.each(part(suites))('%s', async (suite, lines, args) => {
   const { stdout } = await bench(suite, ...args);
   expect(stdout).toMatch(/^\| pgway/m);
   expect(stdout.match(/ 0 of [\d,]+ \| +0 \|/g)).toHaveLength(lines);

@@ -4,7 +4,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '@pgway/embedded';
-import { freshDatabase, packageOfMajor, part } from '@pgway/testing';
+import { cases, freshDatabase, packageOfMajor, part } from '@pgway/testing';
 import fc from 'fast-check';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -15,7 +15,7 @@ import { pairs } from './pairs.ts';
 /** The message of a failure has the seed: `PGWAY_TEST_SEED` repeats its pairs, `PGWAY_TEST_PAIRS` sets their number. */
 const randomPairs = {
   seed: Number(process.env['PGWAY_TEST_SEED'] ?? randomInt(2 ** 31)),
-  numRuns: Number(process.env['PGWAY_TEST_PAIRS'] ?? 12),
+  numRuns: Number(process.env['PGWAY_TEST_PAIRS'] ?? cases(12)),
 };
 
 describe.each([13, 15, 18])('PostgreSQL %i', (major) => {

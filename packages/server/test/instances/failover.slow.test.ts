@@ -1,7 +1,7 @@
 /** Two servers in front of a cluster under Patroni, while its primary fails under load. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { build, pgbouncerVersion, startPgBouncer } from '@pgway/testing';
+import { build, part, pgbouncerVersion, startPgBouncer } from '@pgway/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { folderWith } from '../support/folder.ts';
@@ -214,40 +214,57 @@ describe.skipIf(missing.length > 0)('a cluster under Patroni', () => {
     expect(other.program.child.exitCode).toBe(null);
   }
 
-  test('the primary is killed: writes resume, none is lost or repeated, reads are right, events arrive again', async () => {
-    const servers = await serve();
-    const stream = await openStream(servers[1]);
-    let killed: ClusterNode | undefined;
-    const failover = await failOver(servers, async (leader) => {
-      killed = leader;
-      await leader.kill();
-    });
-    expect(await faultsOf(failover)).toEqual([]);
-    await expectEvents(servers, stream);
-    // The former primary becomes a replica.
-    killed!.start();
-    await cluster.untilReplicated(2);
-  });
+  /** Failures of the primary, and functions that return the faults of requests meanwhile. */
+  const failures: readonly (readonly [string, () => Promise<readonly unknown[]>])[] = [
+    [
+      'the primary is killed: writes resume, none is lost or repeated, reads are right, events arrive again',
+      async () => {
+        const servers = await serve();
+        const stream = await openStream(servers[1]);
+        let killed: ClusterNode | undefined;
+        const failover = await failOver(servers, async (leader) => {
+          killed = leader;
+          await leader.kill();
+        });
+        const faults = await faultsOf(failover);
+        await expectEvents(servers, stream);
+        // The former primary becomes a replica.
+        killed!.start();
+        await cluster.untilReplicated(2);
+        return faults;
+      },
+    ],
+    [
+      'the primary moves to another server',
+      async () => {
+        const servers = await serve();
+        return faultsOf(await failOver(servers, () => cluster.switchover()));
+      },
+    ],
+    [
+      'the primary no longer answers, and is back later',
+      async () => {
+        const servers = await serve();
+        const stream = await openStream(servers[1]);
+        let paused: ClusterNode | undefined;
+        const failover = await failOver(servers, async (leader) => {
+          paused = leader;
+          await leader.pause();
+        });
+        const faults = await faultsOf(failover);
+        await expectEvents(servers, stream);
+        paused!.resume();
+        // It is no primary any more, whatever it was when it was paused.
+        const leader = await cluster.leader();
+        expect(leader).not.toBe(paused);
+        return faults;
+      },
+    ],
+  ];
 
-  test('the primary moves to another server', async () => {
-    const servers = await serve();
-    expect(await faultsOf(await failOver(servers, () => cluster.switchover()))).toEqual([]);
-  });
-
-  test('the primary no longer answers, and is back later', async () => {
-    const servers = await serve();
-    const stream = await openStream(servers[1]);
-    let paused: ClusterNode | undefined;
-    const failover = await failOver(servers, async (leader) => {
-      paused = leader;
-      await leader.pause();
-    });
-    expect(await faultsOf(failover)).toEqual([]);
-    await expectEvents(servers, stream);
-    paused!.resume();
-    // It is no primary any more, whatever it was when it was paused.
-    const leader = await cluster.leader();
-    expect(leader).not.toBe(paused);
+  // Each takes more than a minute.
+  test.each(part(failures))('%s', async (_, causeFailure) => {
+    expect(await causeFailure()).toEqual([]);
   });
 });
 
