@@ -85,16 +85,26 @@ function createProblem(
   return unknownInSchema('table', `${schema}.${name}`, hint);
 }
 
-/** The arguments of a GET are in its query string. Those of other methods are not read. */
+/** What a body without arguments has, as clients send it: nothing, or `{}`. */
+const emptyLengths: ReadonlySet<string | undefined> = new Set(['0', '2']);
+
+/** The arguments of a GET are in its query string. The body of other methods is not read: its length shows that it has none. */
 function unknownCall(request: RoutedRequest, called: CalledName, functions: readonly string[]): Problem {
   const hint = hintAtName(called, functions);
   if (request.method !== 'GET' && request.method !== 'HEAD') {
+    const isEmpty = isJson(request.header('content-type')) && emptyLengths.has(request.header('content-length'));
+    if (isEmpty) return unknownFunction(called, { names: [], wholeType: 'json/jsonb' }, hint);
     return unknownInSchema('function', `${called.schema}.${called.name}`, hint);
   }
   const given = [...parseQueryString(request.query)].flatMap(([name, values]) =>
     values.some((value) => isArgument(name, value, new Set())) ? [name] : [],
   );
   return unknownFunction(called, { names: given.toSorted(), wholeType: null }, hint);
+}
+
+/** JSON is the type of a body without one. */
+function isJson(type: string | undefined): boolean {
+  return type === undefined || /^application\/json\s*(?:;|$)/i.test(type);
 }
 
 /** Null for a path of several segments, or one that is not UTF-8. */

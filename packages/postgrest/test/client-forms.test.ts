@@ -306,6 +306,20 @@ describe('functions', () => {
 
   test('a missing function', async () => {
     expect(await client().rpc('short')).toMatchObject({ status: 404, error: { code: 'PGRST202' } });
+    expect(await client().rpc('absent')).toMatchObject({
+      status: 404,
+      error: {
+        code: 'PGRST202',
+        message: 'Could not find the function public.absent without parameters in the schema cache',
+        details:
+          'Searched for the function public.absent without parameters or with a single unnamed json/jsonb parameter, but no matches were found in the schema cache.',
+      },
+    });
+    // The body is not read: the arguments are unknown.
+    expect((await client().rpc('absent', { x: 1 })).error).toMatchObject({
+      message: 'Could not find the function public.absent in the schema cache',
+      details: null,
+    });
     expect((await client().rpc('state_of')).error).toMatchObject({
       code: 'PGRST202',
       message: 'Could not find the function public.state_of without parameters in the schema cache',

@@ -222,7 +222,7 @@ describe('what does not exist', () => {
       "404
       content-type: application/json; charset=utf-8
 
-      {"code":"PGRST202","message":"Could not find the function shop.Hello in the schema cache","details":null,"hint":"Perhaps you meant to call the function shop.hello"}"
+      {"code":"PGRST202","message":"Could not find the function shop.Hello without parameters in the schema cache","details":"Searched for the function shop.Hello without parameters or with a single unnamed json/jsonb parameter, but no matches were found in the schema cache.","hint":"Perhaps you meant to call the function shop.hello"}"
     `);
     const client = new PostgrestClient(`${gateway.url}/rest`);
     expect(await client.from('nothing').select()).toMatchObject({
