@@ -76,7 +76,7 @@ export class SelectedKeys {
     this.keys = keys;
   }
 
-  /** PostgreSQL looks neighbours in the index up faster one after the other: thousands of keys take it two thirds of the time. */
+  /** PostgreSQL looks up neighbours in an index faster one after the other: thousands of keys of a large table take two thirds of the time. */
   get #inOrder(): readonly ChangedKey[] {
     return (this.#sorted ??= this.keys.toSorted(compareKeys));
   }
@@ -112,8 +112,8 @@ export class SelectedKeys {
 
 /** Compares keys as most indexes do: numbers by their value if both are positive, and texts of one length. */
 function compareKeys({ key: left }: ChangedKey, { key: right }: ChangedKey): number {
-  for (const [index, text] of left.entries()) {
-    const [one, other] = [text ?? '', right[index] ?? ''];
+  for (let index = 0; index < left.length; index++) {
+    const [one, other] = [left[index] ?? '', right[index] ?? ''];
     if (one !== other) return one.length - other.length || (one < other ? -1 : 1);
   }
   return 0;
