@@ -63,6 +63,11 @@ const maxStalePause = 60_000;
 /** Milliseconds between two looks at the catalog that stale endpoints cause: at least so many, and so many times what the last one took. */
 const minCheckInterval = 50;
 const checkIntervalFactor = 10;
+/**
+ * Milliseconds of the waits for further looks at the catalog after it has changed: a migration may have more statements, such as the CREATE
+ * after a DROP, and without its endpoint no request would notice. A change begins them again.
+ */
+const laterLooks: readonly number[] = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000];
 
 /**
  * Refreshes when a request finds its endpoint stale: once for all concurrent requests, and at a rate that clients cannot raise. A catalog
@@ -74,6 +79,7 @@ export function refreshStaleEndpoints(
   observe: Observer,
 ): RefreshStaleEndpoint {
   let running: Promise<void> | null = null;
+  let last: Promise<void> = Promise.resolve();
   let pause = minStalePause;
   let notBefore = 0;
   let nextCheck = 0;
@@ -81,6 +87,8 @@ export function refreshStaleEndpoints(
   const versions = new Map<string | null, string>();
   /** The pipeline that the last such refresh gave. */
   let refreshed: RequestPipeline | null = null;
+  /** Looks run one after the other, each with the refresh that may follow: the next one finds its endpoints. */
+  const inTurn = (look: () => Promise<void>): Promise<void> => (last = last.then(look));
   /** Returns whether the catalog has changed since the last such refresh; false where it cannot be read. */
   const hasChanged = async (connection: string | null): Promise<boolean> => {
     const wait = nextCheck - performance.now();
@@ -94,24 +102,41 @@ export function refreshStaleEndpoints(
     versions.set(connection, version);
     return true;
   };
-  const run = async (...[stale, endpoint, error]: Parameters<RefreshStaleEndpoint>): Promise<void> => {
-    const isNew = await hasChanged(endpoint.connection);
-    // Another refresh came first.
-    if (pipeline() !== stale) return;
-    if (!isNew && performance.now() < notBefore) return;
-    pause = !isNew && stale === refreshed ? Math.min(pause * 2, maxStalePause) : minStalePause;
-    observe({ kind: 'endpoint-stale', endpoint, error });
+  const tryRefresh = async (): Promise<void> => {
     try {
       await refresh();
       refreshed = pipeline();
     } catch (failure) {
       observe({ kind: 'refresh-failed', error: asError(failure) });
     }
+  };
+  const timers = new Map<string | null, NodeJS.Timeout>();
+  const lookLater = (connection: string | null, [wait, ...further] = laterLooks): void => {
+    clearTimeout(timers.get(connection));
+    if (wait === undefined) return;
+    const look = async (): Promise<void> => {
+      const isNew = await hasChanged(connection);
+      if (isNew) await tryRefresh();
+      lookLater(connection, isNew ? laterLooks : further);
+    };
+    timers.set(connection, setTimeout(() => void inTurn(look), wait).unref());
+  };
+  const run = async (...[stale, endpoint, error]: Parameters<RefreshStaleEndpoint>): Promise<void> => {
+    const hasOther = (): boolean => pipeline() !== stale;
+    // Another refresh came first.
+    if (hasOther()) return;
+    const isNew = await hasChanged(endpoint.connection);
+    if (hasOther()) return;
+    if (!isNew && performance.now() < notBefore) return;
+    pause = !isNew && stale === refreshed ? Math.min(pause * 2, maxStalePause) : minStalePause;
+    observe({ kind: 'endpoint-stale', endpoint, error });
+    await tryRefresh();
     notBefore = performance.now() + pause;
+    if (isNew) lookLater(endpoint.connection);
   };
   return async (stale, endpoint, error) => {
     if (pipeline() === stale) {
-      running ??= run(stale, endpoint, error).finally(() => (running = null));
+      running ??= inTurn(() => run(stale, endpoint, error)).finally(() => (running = null));
       await running;
     }
     const current = pipeline();

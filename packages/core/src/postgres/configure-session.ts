@@ -23,6 +23,9 @@ export interface SessionSetup {
   readonly name: string;
 }
 
+/** Servers behind one name may have processes of the same number. */
+const serverProcess = `pg_catalog.pg_backend_pid() || ' ' || pg_catalog.pg_postmaster_start_time()`;
+
 /**
  * Applies the settings of a new session and checks its target session attributes, in one round trip.
  * @throws ConnectionLost for a server without the required attributes
@@ -37,6 +40,7 @@ export async function configureSession(session: Session, setup: SessionSetup): P
     ...setConfigCalls(names.length, false),
     setsDefaultTimeout && hasSettings ? defaultTimeoutCall(false) : `pg_catalog.current_setting('statement_timeout')`,
     ...trackedParameters.map((parameter) => `pg_catalog.current_setting('${parameter}')`),
+    hasSettings ? serverProcess : 'null',
     ...(checksTarget ? [`pg_catalog.current_setting('transaction_read_only')`, 'pg_catalog.pg_is_in_recovery()'] : []),
   ];
   const rows = createTextRowSink();
@@ -55,9 +59,10 @@ export async function configureSession(session: Session, setup: SessionSetup): P
   session.state.initialize(parameters, {
     settings: hasSettings ? initial : settings,
     applicationName,
+    serverProcess: values[trackedParameters.length]!,
     statementTimeout: setsDefaultTimeout && timeoutMs === 0 ? defaultStatementTimeoutMs : timeoutMs,
   });
-  const [isReadOnly, isStandby] = values.slice(trackedParameters.length);
+  const [isReadOnly, isStandby] = values.slice(trackedParameters.length + 1);
   const reason = unsuitableReason(target, isReadOnly === 'on', isStandby === 't');
   session.state.mustAcceptWrites = target === 'read-write' || target === 'primary';
   if (reason === null) return;

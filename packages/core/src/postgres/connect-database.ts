@@ -4,6 +4,7 @@ import type { ConnectionMode } from './connection-mode.ts';
 import { KnownRoutines } from './known-routines.ts';
 import { createSessionOpener, createDataSourceOpener } from './session-opener.ts';
 import { Pool } from './pool.ts';
+import { reportSharedProcesses } from './shared-processes.ts';
 import type { ConnectionConfiguration, Database, DataSource, Notice } from './port.ts';
 import { type Settings, parseStartupOptions } from './settings.ts';
 import { ConnectionStringError } from './connection-parameters.ts';
@@ -73,7 +74,7 @@ export function connectDatabase(connection: ConnectionSettings, options: Databas
       beforeOpen,
       setsDefaultTimeout: options.statementTimeout === null,
     });
-    return createPool(open, options, connection);
+    return createPool(reportSharedProcesses(open, options.onConnectionError), options, connection);
   }
   const { options: startupOptions, ...direct } = connection;
   const settingsPerCall = { ...base, ...startupSettings(startupOptions) };

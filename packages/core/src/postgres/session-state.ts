@@ -9,6 +9,7 @@ import { discardAll, setConfigSteps, type Settings } from './settings.ts';
 export interface InitialSettings {
   readonly settings: Settings;
   readonly applicationName: string;
+  readonly serverProcess: string | null;
   /** Milliseconds; 0 means no timeout. */
   readonly statementTimeout: number;
 }
@@ -19,6 +20,8 @@ export class SessionState {
   #parameters: ParameterStatusTracker = new ParameterStatusTracker();
   #settings: Settings = {};
   applicationName = '';
+  /** The process of the server, and when that server was started; null behind a pooler in transaction mode, where it changes. */
+  serverProcess: string | null = null;
   /** Milliseconds; 0 means no timeout. */
   statementTimeout = 0;
   /** The role that the plans of the session were made for. Null: the initial role. Undefined: unknown. */
@@ -41,11 +44,12 @@ export class SessionState {
   /** Sets the initial state, which calls must not change and a reset restores. */
   initialize(
     parameters: ParameterStatusTracker,
-    { settings, applicationName, statementTimeout }: InitialSettings,
+    { settings, applicationName, serverProcess, statementTimeout }: InitialSettings,
   ): void {
     this.#parameters = parameters;
     this.#settings = settings;
     this.applicationName = applicationName;
+    this.serverProcess = serverProcess;
     this.statementTimeout = statementTimeout;
   }
 

@@ -7,9 +7,10 @@ import type { RequestInput } from '../ports/request-input.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import type { Caller } from '../ports/ports.ts';
 
-/** SQLSTATEs of statements that name a dropped object or type (PostgreSQL manual, appendix A). */
-const droppedObjectStates: ReadonlySet<string> = new Set([
+/** SQLSTATEs of statements that name a dropped or changed object or type (PostgreSQL manual, appendix A). */
+const changedObjectStates: ReadonlySet<string> = new Set([
   '42703', // undefined_column
+  '42702', // ambiguous_column: a new one has the name that the statement gives another one
   '42883', // undefined_function
   '42P01', // undefined_table
   '42704', // undefined_object
@@ -43,7 +44,7 @@ export function isStale(error: unknown): error is StaleError {
   // An internal error, which is not translated.
   if (code === internalError) return message.startsWith('cache lookup failed for type');
   if (code === featureNotSupported) return routine === 'RevalidateCachedQuery';
-  return droppedObjectStates.has(code) && (error.phase === 'parse' || isAboutStatement(error.diagnostics));
+  return changedObjectStates.has(code) && (error.phase === 'parse' || isAboutStatement(error.diagnostics));
 }
 
 /** Whether the error has a position in the statement: an unknown name in a `regclass` value has none. */

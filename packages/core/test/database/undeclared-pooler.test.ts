@@ -1,6 +1,6 @@
 /** PgBouncer in transaction mode without the option `pooler`. */
 import { pgbouncerVersion, startPgBouncer, useDatabase } from '@pgway/testing';
-import { createGateway } from '@pgway/core';
+import { createGateway, type Observation } from '@pgway/core';
 import { expect, onTestFinished, test } from 'vitest';
 
 const version = await pgbouncerVersion();
@@ -13,6 +13,38 @@ const db = useDatabase(`
   create function two() returns int language sql as $$ select 2 $$;
   comment on function two is 'HTTP';
 `);
+
+const shared =
+  'two open connections have the same process of the server: a pooler in transaction mode, such as PgBouncer, shares it, and settings of one ' +
+  'client reach others; set pooler to transaction, or the pooler to session mode';
+
+test.runIf(version !== null)('a pooler in transaction mode is reported once', async () => {
+  expect(await failuresBehind('transaction')).toEqual([shared]);
+});
+
+test.runIf(version !== null)('a pooler in session mode is not', async () => {
+  expect(await failuresBehind('session')).toEqual([]);
+});
+
+/** Opens several connections through a pooler, one after the other, and returns the reported failures of connections. */
+async function failuresBehind(mode: 'session' | 'transaction'): Promise<readonly string[]> {
+  const pooler = await startPgBouncer(db.connectionString, { mode, size: 4 });
+  onTestFinished(() => pooler.stop());
+  const observations: Observation[] = [];
+  const observer = (observation: Observation): void => void observations.push(observation);
+  // No named statement, which PgBouncer before 1.21 would refuse.
+  const options = {
+    connectionString: pooler.connectionString,
+    preparedStatements: false,
+    poolSize: 3,
+    minPoolSize: 3,
+    observer,
+  };
+  const gateway = await createGateway(options);
+  onTestFinished(() => gateway.close());
+  await expect.poll(() => gateway.statistics().pools.map(({ open }) => open)).toEqual([3]);
+  return observations.flatMap((one) => (one.kind === 'connection-failed' ? [one.error.message] : []));
+}
 
 test.runIf(sharesStatements)('the error of a shared connection names the option', async () => {
   const pooler = await startPgBouncer(db.connectionString, { mode: 'transaction', size: 1 });

@@ -194,3 +194,22 @@ test.each([0, 1, names.length])(
     expect(await askAll(ask)).toEqual(states.at(-1));
   },
 );
+
+test('a function that is dropped and created by separate statements has its endpoint again, though a request came between', async () => {
+  const database = await freshDatabase(`
+    create function greeting() returns text language sql stable as $$ select 'hello' $$;
+    comment on function greeting is 'HTTP';
+  `);
+  onTestFinished(() => database.drop());
+  const gateway = await createGateway({ connectionString: database.connectionString });
+  onTestFinished(() => gateway.close());
+  /** Null: there is no such endpoint. */
+  const ask = async (): Promise<string | null> =>
+    (await gateway.fetch(new Request('http://localhost/api/greeting')))?.text() ?? null;
+  expect(await ask()).toBe('hello');
+  await database.query('drop function greeting()');
+  expect(await ask()).toBe(null);
+  await database.query(`create function greeting() returns int language sql stable as $$ select 7 $$`);
+  await database.query(`comment on function greeting is 'HTTP'`);
+  await expect.poll(ask).toBe('7');
+});
