@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Arguments } from './arguments.ts';
 import type { BenchContext } from './bench-suite.ts';
 import type { Benchmark } from './benchmarks.ts';
+import { canDivideProcessors } from './latency/processors.ts';
 import { type PartResult, PartResults } from './part-results.ts';
 import { readPeers } from './peer.ts';
 import { readRevision } from './report/conditions.ts';
@@ -33,7 +34,12 @@ const plan: readonly Part[] = [
     quick: ['--quick', '--rounds=1', '--only=pgway,server,fastify,fastify-json,scalar,rows-10,rows-100'],
     seconds: 350,
   },
-  { name: 'latency', args: ['--rounds=2', '--seconds=2', '--pinned'], quick: ['--quick', '--seconds=1'], seconds: 200 },
+  {
+    name: 'latency',
+    args: ['--rounds=2', '--seconds=2', ...(canDivideProcessors() ? ['--pinned'] : [])],
+    quick: ['--quick', '--seconds=1'],
+    seconds: 200,
+  },
   { name: 'cache', ...shortSuite, seconds: 30 },
   { name: 'tables', ...shortSuite, seconds: 55 },
   { name: 'related', ...shortSuite, seconds: 55 },

@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { readTransactionLog } from '../src/latency/pgbench-at-rate.ts';
-import { divideProcessors, stayOn } from '../src/latency/processors.ts';
+import { divideProcessors, readProcessors, setCpuAffinity } from '../src/latency/processors.ts';
 import { drawLatencies, summarizeLatencies, writeLatencyReport } from '../src/latency/report.ts';
 import { sendAtRate } from '../src/latency/send-at-rate.ts';
 import { isInstalled } from '../src/run-program.ts';
@@ -61,22 +60,26 @@ test('the report has the medians of the rounds', () => {
 });
 
 test('with --pinned, a server has the last processor and the rest the others', () => {
-  expect(divideProcessors(2)).toEqual({ servers: '1', others: '0' });
-  expect(divideProcessors(8)).toEqual({ servers: '7', others: '0-6' });
-  expect(() => divideProcessors(1)).toThrow('--pinned needs two processors');
+  expect(divideProcessors('0-1')).toEqual({ servers: '1', others: '0', all: '0-1' });
+  expect(divideProcessors('0,4-6')).toEqual({ servers: '6', others: '0,4,5', all: '0,4-6' });
+  for (const none of ['3', null])
+    expect(() => divideProcessors(none)).toThrow(
+      '--pinned needs Linux, and two processors, one of them for the server',
+    );
   expect(writeLatencyReport(runs, { ...options, isPinned: true }, '18.0')).toContain(
     'The server has a processor for itself; the load, pgbench and PostgreSQL share the others.',
   );
 });
 
 test.runIf(isInstalled('taskset'))('processes start on the processors that this one has', () => {
-  const own = (pid: string): string =>
-    /^Cpus_allowed_list:\t(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]!;
-  const before = own('self');
-  onTestFinished(() => stayOn(before));
-  stayOn('0');
-  expect(spawnSync('grep', ['Cpus_allowed_list', '/proc/self/status'], { encoding: 'utf8' }).stdout).toMatch(/\t0$/m);
-  expect(() => stayOn('9999')).toThrow(/taskset .* 9999 .* failed/);
+  const before = readProcessors()!;
+  onTestFinished(() => setCpuAffinity(before));
+  const first = before.split(/[-,]/)[0]!;
+  setCpuAffinity(first);
+  expect(readProcessors()).toBe(first);
+  const child = spawnSync('grep', ['Cpus_allowed_list', '/proc/self/status'], { encoding: 'utf8' });
+  expect(child.stdout.trim()).toBe(`Cpus_allowed_list:\t${first}`);
+  expect(() => setCpuAffinity('9999')).toThrow(/taskset .* 9999 .* failed/);
 });
 
 test('the log of pgbench', () => {

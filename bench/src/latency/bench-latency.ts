@@ -15,7 +15,7 @@ import { itemsPath, routineWorks } from '../works/routine-works.ts';
 import { getRequest, jsonRequest, type Work } from '../works/work.ts';
 import type { LatencyBenchOptions } from './options.ts';
 import { runPgbenchAtRate } from './pgbench-at-rate.ts';
-import { divideProcessors, stayOn } from './processors.ts';
+import { divideProcessors, type Processors, readProcessors, setCpuAffinity } from './processors.ts';
 import { drawLatencies, type LatencyRun, writeLatencyReport } from './report.ts';
 import { measureMaximum, type MixedRequest, type RateOptions, sendAtRate } from './send-at-rate.ts';
 
@@ -69,19 +69,31 @@ function mixedRequest(number: number): MixedRequest {
 }
 
 export async function benchLatency(options: LatencyBenchOptions, { signal, log }: BenchContext): Promise<Section> {
-  const processors = options.isPinned ? divideProcessors() : null;
-  // Processes stay where they were started.
-  if (processors !== null) stayOn(processors.others);
+  const processors = options.isPinned ? divideProcessors(readProcessors()) : null;
+  // Processes have the affinity of the one that starts them.
+  if (processors !== null) setCpuAffinity(processors.others);
+  try {
+    return await benchOnProcessors(processors, options, { signal, log });
+  } finally {
+    if (processors !== null) setCpuAffinity(processors.all);
+  }
+}
+
+async function benchOnProcessors(
+  processors: Processors | null,
+  options: LatencyBenchOptions,
+  { signal, log }: BenchContext,
+): Promise<Section> {
   const database = await openDatabase(options.database, streamRows);
   const settings = { connectionString: database.connectionString, pool: options.pool };
   const servers: Server[] = [];
   try {
-    if (processors !== null) stayOn(processors.servers);
+    if (processors !== null) setCpuAffinity(processors.servers);
     for (const name of ownServers) {
       servers.push({ ...(await startContenderServer(name, settings)), title: contenderTitles[name] });
     }
     for (const peer of options.peers) servers.push({ ...(await startPeer(peer, settings)), title: peer.name });
-    if (processors !== null) stayOn(processors.others);
+    if (processors !== null) setCpuAffinity(processors.others);
     const bench = { servers, settings, options, signal, log };
     const runs: LatencyRun[] = [];
     for (const scenario of scenarios) runs.push(...(await measureScenario(scenario, bench)));

@@ -27,7 +27,10 @@ interface Result {
   readonly limit: number | null;
 }
 
-const pinnedText = ' The server has a processor for itself; the load, pgbench and PostgreSQL share the others.';
+function pinnedText({ database }: LatencyBenchOptions): string {
+  const others = database === null ? 'the load, pgbench and PostgreSQL' : 'the load and pgbench';
+  return ` The server has a processor for itself; ${others} share the others.`;
+}
 
 /** Returns the report as Markdown, without a heading. */
 export function writeLatencyReport(
@@ -39,7 +42,7 @@ export function writeLatencyReport(
   return [
     `PostgreSQL ${postgres}. Requests arrive at random times with a constant rate, ${options.share * 100} % of the highest ` +
       `throughput of the server with the same client and ${options.connections} connections. Milliseconds from the scheduled time; ` +
-      `medians of ${options.rounds} interleaved rounds of ${options.seconds} s. pgbench runs at the same rate.${options.isPinned ? pinnedText : ''}`,
+      `medians of ${options.rounds} interleaved rounds of ${options.seconds} s. pgbench runs at the same rate.${options.isPinned ? pinnedText(options) : ''}`,
     formatTable(
       ['', 'rate', 'p50', 'p99', 'p99.9', 'p99 of pgbench', 'ratio'],
       results.map(({ kind, server, rate, p50, p99, p999, limit }) => [

@@ -4,8 +4,9 @@ import { CatalogState, type Health, readHealth, readStatistics, type Statistics 
 import type { GatewayServices, LoadedEndpoints } from './load-endpoints.ts';
 import { idempotencyStore } from './options/idempotency-options.ts';
 import type { ResolvedOptions } from './options/options.ts';
-import { refreshStaleChanges, refreshStaleEndpoints, serialize, shareRefreshes } from './refresh.ts';
+import { refreshStaleChanges, serialize, shareRefreshes } from './refresh.ts';
 import type { Services, ServicesStart } from './services.ts';
+import { StaleRefresh } from './stale-refresh.ts';
 import { toStartError } from './start-error.ts';
 import { startRetry } from './start-retry.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
@@ -58,10 +59,10 @@ export async function openInstance(
   const catalog = new CatalogState();
   const currentPipeline = (): RequestPipeline => pipeline!;
   const reload = serialize(() => load().then(refreshed));
-  const refreshStale = refreshStaleEndpoints(currentPipeline, { refresh: reload, databases: connections.all }, observe);
+  const stale = new StaleRefresh({ pipeline: currentPipeline, refresh: reload, databases: connections.all, observe });
   const batches = new BatchHandler(
     currentPipeline,
-    refreshStale,
+    stale.refresh,
     options,
     compileBatchKeys(idempotencyStore(options.idempotency)),
   );
@@ -88,7 +89,7 @@ export async function openInstance(
   notifications?.start(reload);
   const staleChanges = refreshStaleChanges(services.changes, reload, observe);
   const shared = shareRefreshes(reload, events.broadcast, observe);
-  const endpointHandle = createHandle(currentPipeline, refreshStale);
+  const endpointHandle = createHandle(currentPipeline, stale.refresh);
   const routes = routesWith(shared.refresh);
   return {
     services,
@@ -100,8 +101,7 @@ export async function openInstance(
     health: () => readHealth(services, catalog.read(loaded!.endpoints.length)),
     statistics: () => readStatistics(services, catalog),
     close: () => {
-      shared.stop();
-      staleChanges.stop();
+      for (const part of [shared, stale, staleChanges]) part.stop();
       return services.close();
     },
   };

@@ -1,11 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { readCatalogFingerprint } from '../catalog/catalog-fingerprint.ts';
 import type { Connections } from './connections.ts';
 import type { Changes } from './open-changes.ts';
 import type { ChannelEvent } from '../postgres/port.ts';
 import type { Broadcast, Observer } from '../ports/ports.ts';
-import type { RequestPipeline } from '../request/pipeline.ts';
-import type { RefreshStaleEndpoint } from '../request/stale-endpoint.ts';
 import { StartError } from './start-error.ts';
 
 /** Reads the catalog again and swaps the endpoints; rejects when the old endpoints stay. */
@@ -54,95 +50,8 @@ export function shareRefreshes(refresh: Refresh, broadcast: Broadcast, observe: 
   };
 }
 
-/**
- * Bounds of the pause between two refreshes that stale endpoints cause while the catalog stays the same, in milliseconds. A refresh that does
- * not help doubles it.
- */
+/** Milliseconds between two refreshes that changes of watched tables cause. */
 const minStalePause = 5_000;
-const maxStalePause = 60_000;
-/** Milliseconds between two looks at the catalog that stale endpoints cause: at least so many, and so many times what the last one took. */
-const minCheckInterval = 50;
-const checkIntervalFactor = 10;
-/**
- * Milliseconds of the waits for further looks at the catalog after it has changed: a migration may have more statements, such as the CREATE
- * after a DROP, and without its endpoint no request would notice. A change begins them again.
- */
-const laterLooks: readonly number[] = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000];
-
-/**
- * Refreshes when a request finds its endpoint stale: once for all concurrent requests, and at a rate that clients cannot raise. A catalog
- * that has changed since the last such refresh is read at once: migrations may follow each other quickly.
- */
-export function refreshStaleEndpoints(
-  pipeline: () => RequestPipeline,
-  { refresh, databases }: { readonly refresh: Refresh; readonly databases: Connections['all'] },
-  observe: Observer,
-): RefreshStaleEndpoint {
-  let running: Promise<void> | null = null;
-  let last: Promise<void> = Promise.resolve();
-  let pause = minStalePause;
-  let notBefore = 0;
-  let nextCheck = 0;
-  /** By connection: the catalog at the last such refresh. */
-  const versions = new Map<string | null, string>();
-  /** The pipeline that the last such refresh gave. */
-  let refreshed: RequestPipeline | null = null;
-  /** Looks run one after the other, each with the refresh that may follow: the next one finds its endpoints. */
-  const inTurn = (look: () => Promise<void>): Promise<void> => (last = last.then(look));
-  /** Returns whether the catalog has changed since the last such refresh; false where it cannot be read. */
-  const hasChanged = async (connection: string | null): Promise<boolean> => {
-    const wait = nextCheck - performance.now();
-    if (wait > 0) await delay(wait);
-    const begun = performance.now();
-    // Before the refresh: a change meanwhile is found by the next look.
-    const version = await readCatalogFingerprint(databases().get(connection)!).catch(() => null);
-    const now = performance.now();
-    nextCheck = now + Math.max(minCheckInterval, checkIntervalFactor * (now - begun));
-    if (version === null || version === versions.get(connection)) return false;
-    versions.set(connection, version);
-    return true;
-  };
-  const tryRefresh = async (): Promise<void> => {
-    try {
-      await refresh();
-      refreshed = pipeline();
-    } catch (failure) {
-      observe({ kind: 'refresh-failed', error: asError(failure) });
-    }
-  };
-  const timers = new Map<string | null, NodeJS.Timeout>();
-  const lookLater = (connection: string | null, [wait, ...further] = laterLooks): void => {
-    clearTimeout(timers.get(connection));
-    if (wait === undefined) return;
-    const look = async (): Promise<void> => {
-      const isNew = await hasChanged(connection);
-      if (isNew) await tryRefresh();
-      lookLater(connection, isNew ? laterLooks : further);
-    };
-    timers.set(connection, setTimeout(() => void inTurn(look), wait).unref());
-  };
-  const run = async (...[stale, endpoint, error]: Parameters<RefreshStaleEndpoint>): Promise<void> => {
-    const hasOther = (): boolean => pipeline() !== stale;
-    // Another refresh came first.
-    if (hasOther()) return;
-    const isNew = await hasChanged(endpoint.connection);
-    if (hasOther()) return;
-    if (!isNew && performance.now() < notBefore) return;
-    pause = !isNew && stale === refreshed ? Math.min(pause * 2, maxStalePause) : minStalePause;
-    observe({ kind: 'endpoint-stale', endpoint, error });
-    await tryRefresh();
-    notBefore = performance.now() + pause;
-    if (isNew) lookLater(endpoint.connection);
-  };
-  return async (stale, endpoint, error) => {
-    if (pipeline() === stale) {
-      running ??= inTurn(() => run(stale, endpoint, error)).finally(() => (running = null));
-      await running;
-    }
-    const current = pipeline();
-    return current === stale ? null : current;
-  };
-}
 
 /** Notifications of one migration arrive within this many milliseconds of each other and cause one refresh. */
 const debounce = 150;
@@ -285,6 +194,6 @@ class DebouncedRefresh {
   }
 }
 
-function asError(error: unknown): Error {
+export function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }

@@ -1,6 +1,6 @@
 import { crudSource, functionsSource, type EndpointSource } from '@pgway/core';
 import { startGateway, type TestGateway } from '@pgway/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 /** The routine of an endpoint is altered or dropped while the gateway runs, without a notification. */
 
@@ -103,27 +103,52 @@ describe('what fails inside of a routine, or by the value of a client, is no sta
   });
 });
 
-test('what a refresh does not heal is answered 500, and is no way to have the catalog read in a loop', async () => {
-  let reads = 0;
-  const functions = functionsSource();
-  const wrong: EndpointSource = {
-    ...functions,
-    read: (database, filters) => {
-      reads++;
-      return functions.read(database, filters);
-    },
-    buildQuery: () => ({ sql: 'select nothing from nowhere', values: [] }),
-  };
-  const gateway = await start(wrong);
-  for (let request = 0; request < 10; request++) {
+describe('what a refresh does not heal is answered 500, and is no way to have the catalog read in a loop', () => {
+  interface CountedGateway extends TestGateway {
+    /** How often routines were read. */
+    readonly reads: () => number;
+  }
+
+  async function startWrong(): Promise<CountedGateway> {
+    let reads = 0;
+    const functions = functionsSource();
+    const gateway = await start({
+      ...functions,
+      read: (database, filters) => {
+        reads++;
+        return functions.read(database, filters);
+      },
+      buildQuery: () => ({ sql: 'select nothing from nowhere', values: [] }),
+    });
+    onTestFinished(() => gateway.close());
+    return { ...gateway, reads: () => reads };
+  }
+
+  async function expectStale(gateway: TestGateway): Promise<void> {
     const { status, body } = await gateway.send('GET /api/gone');
     expect([status, JSON.parse(body)]).toMatchObject([
       500,
       { type: 'urn:pgway:problem:stale-endpoint', code: '42P01' },
     ]);
   }
-  expect([reads, told(gateway).length]).toEqual([2, 1]);
-  await gateway.close();
+
+  test('while the catalog stays the same, it is read once', async () => {
+    const gateway = await startWrong();
+    for (let request = 0; request < 10; request++) await expectStale(gateway);
+    expect([gateway.reads(), told(gateway).length]).toEqual([2, 1]);
+  });
+
+  test('while the catalog changes all the time, it is read twenty times a minute', async () => {
+    const gateway = await startWrong();
+    // No minute and no pause ends during the test.
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+    onTestFinished(() => clock.mockRestore());
+    for (let request = 0; request < 25; request++) {
+      await gateway.database.query('truncate item');
+      await expectStale(gateway);
+    }
+    expect([gateway.reads(), told(gateway).length]).toEqual([21, 20]);
+  });
 });
 
 test('the error names the expected and the received column types', async () => {
