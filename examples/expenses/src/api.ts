@@ -152,8 +152,12 @@ export interface IExpenseGetResponse {
 const _baseUrl: string = "";
 
 /** Whether the server has no such path, method or parameters, which it had when this client was generated. */
-const _isOutdated = ({ type, status }: IProblem): boolean =>
-  (status === 404 && type === "about:blank") ||
+const _isOutdated = ({ type, title, status }: IProblem, headers: Headers): boolean =>
+  // A 404 of a routine or a proxy has another content type or title.
+  (status === 404 &&
+    type === "about:blank" &&
+    title === "Not found" &&
+    (headers.get("content-type") ?? "").startsWith("application/problem+json")) ||
   /:(?:unknown-endpoint|method-not-allowed|unknown-parameter|missing-parameter|no-matching-signature)$/.test(type);
 
 /** A failed call; the problem says why. */
@@ -164,7 +168,7 @@ export class GatewayError extends Error {
   readonly headers: Headers;
 
   constructor(problem: IProblem, headers: Headers = new Headers()) {
-    super(_isOutdated(problem) ? `${problem.title}: generate this client again if the server has changed since` : problem.title);
+    super(_isOutdated(problem, headers) ? `${problem.title}: generate this client again if the server has changed since` : problem.title);
     this.name = "GatewayError";
     this.status = problem.status;
     this.problem = problem;
@@ -343,7 +347,7 @@ export class EventStream extends EventTarget {
           await this._read(response);
         } else if (problem.status < 500 && problem.status !== 429) {
           this.close();
-          this.dispatchEvent(Object.assign(new Event("error"), { problem }));
+          this.dispatchEvent(Object.assign(new Event("error"), { problem, headers: response.headers }));
         }
       } catch {
         // The connection was lost.
@@ -427,7 +431,7 @@ export class ChangeStream<Row extends object> {
   private _isDirty = true;
   /** Whether a list is ready that was not read. */
   private _isReady = false;
-  private _problem: IProblem | null = null;
+  private _error: GatewayError | null = null;
   private _wake: () => void = () => undefined;
 
   constructor(url: string, keys: readonly string[], options: IChangesOptions<Row>, read: (row: Row) => Row = (row) => row) {
@@ -446,9 +450,9 @@ export class ChangeStream<Row extends object> {
       if (this.events.lastEventId === "" && this._hasRows) this._apply({ type: "reset" });
     });
     this.events.addEventListener("error", (event) => {
-      const { problem } = event as Event & { problem?: IProblem };
+      const { problem, headers } = event as Event & { problem?: IProblem; headers?: Headers };
       if (problem !== undefined) {
-        this._problem = problem;
+        this._error = new GatewayError(problem, headers);
         options.onError?.(problem);
       }
       this._wake();
@@ -466,7 +470,7 @@ export class ChangeStream<Row extends object> {
     if (this._options.snapshot !== true) throw new TypeError("lists() needs the option snapshot: true");
     try {
       for (;;) {
-        if (this._problem !== null) throw new GatewayError(this._problem);
+        if (this._error !== null) throw this._error;
         if (this._isReady) {
           this._isReady = false;
           yield [...this._rows.values()];

@@ -76,7 +76,7 @@ export class SelectedKeys {
     this.keys = keys;
   }
 
-  /** PostgreSQL looks up neighbours in an index faster one after the other: thousands of keys of a large table take two thirds of the time. */
+  /** PostgreSQL looks up adjacent keys of an index faster one after the other: thousands of keys of a large table take two thirds of the time. */
   get #inOrder(): readonly ChangedKey[] {
     return (this.#sorted ??= this.keys.toSorted(compareKeys));
   }

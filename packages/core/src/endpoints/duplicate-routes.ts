@@ -1,6 +1,6 @@
 import { type Diagnostic, display } from './diagnostic.ts';
 import type { Steps } from '../catalog/steps.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint, EndpointParameter } from './endpoint.ts';
 import { parsePath } from './path.ts';
 import { reportDuplicatesPerTable } from './table-diagnostics.ts';
 
@@ -122,10 +122,15 @@ function getSignatureKey({ schema, parameters, bodyParameter, authorization, upl
   const names = parameters.flatMap(({ key, optional, inPath, position, injectedValue, fields, unnamed, type }) => {
     if (injectedValue !== undefined || position === upload?.metadataParameter) return [];
     // In a dialect, a parameter without a name is the whole body, whose content type selects the overload.
-    const wholeType = dialect !== undefined && unnamed ? type.display : null;
+    const wholeType = dialect !== undefined && unnamed ? wholeBodyType(type) : null;
     return [[key, optional, inPath, position === bodyParameter, fields?.map((field) => field.key), wholeType] as const];
   });
   return JSON.stringify([schema, names.toSorted(([one], [other]) => (one < other ? -1 : 1)), authorization]);
+}
+
+/** Returns the type that a body selects. JSON is the value of both JSON types. */
+function wholeBodyType({ builtin, display: name }: EndpointParameter['type']): string {
+  return builtin === 'jsonb' ? 'json' : (builtin ?? name);
 }
 
 function reportAmbiguous(endpoint: Endpoint, other: Endpoint): Diagnostic {

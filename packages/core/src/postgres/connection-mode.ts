@@ -96,7 +96,7 @@ const resetPerCall: readonly Step[] = [
 ].map((sql) => ({ statement: { name: '', sql }, values: [] }));
 
 /** The state of a session that the steps of its calls depend on. */
-export interface CallSurroundings {
+export interface SessionFacts {
   /** The plans of the session may belong to another role. */
   readonly switchesRole: boolean;
   /** The name that a reset restores. */
@@ -110,18 +110,18 @@ export interface CallSurroundings {
 function resetSteps(
   { altersSession }: Pick<Call, 'altersSession'>,
   { reset }: ConnectionMode,
-  { applicationName }: CallSurroundings,
+  { applicationName }: SessionFacts,
 ): readonly Step[] {
   if (altersSession !== true || reset !== 'perCall') return [];
   return [...resetPerCall, ...setConfigSteps({ application_name: applicationName })];
 }
 
 /** Adapts the steps of a call to its connection; returns null when no change is needed, which is the usual case. */
-export function adaptCall(call: Call, mode: ConnectionMode, surroundings: CallSurroundings): CallSteps | null {
-  const { switchesRole } = surroundings;
+export function adaptCall(call: Call, mode: ConnectionMode, session: SessionFacts): CallSteps | null {
+  const { switchesRole } = session;
   if (isPlain(call, mode) && !switchesRole) return null;
   const before = stepsBefore(call, mode, switchesRole);
-  const after = resetSteps(call, mode, surroundings);
+  const after = resetSteps(call, mode, session);
   const hasOtherSteps = before.length + call.steps.length + after.length > 1 || call.isolation !== undefined;
   const opensTransaction = call.atomic === true && hasOtherSteps && mode.inTransaction !== true;
   const opening = opensTransaction ? [beginStep(call.isolation), ...snapshotSteps(call.snapshot)] : [];
@@ -144,11 +144,11 @@ export interface TransactionSteps {
 export function transactionSteps(
   options: Pick<Call, 'role' | 'altersSession' | 'isolation'>,
   mode: ConnectionMode,
-  surroundings: CallSurroundings,
+  session: SessionFacts,
 ): TransactionSteps {
-  const after = resetSteps(options, mode, surroundings);
+  const after = resetSteps(options, mode, session);
   return {
-    begin: [beginStep(options.isolation), ...stepsBefore(options, mode, surroundings.switchesRole)],
+    begin: [beginStep(options.isolation), ...stepsBefore(options, mode, session.switchesRole)],
     commit: removeNames([...after, commit]),
     // Advisory locks of the session remain after a rollback.
     rollback: [rollback, ...after],

@@ -47,7 +47,7 @@ export interface RequestPipeline extends CachedExecutionContext, IdempotentConte
   readonly problemOptions: ProblemOptions & {
     /** Whether details may hold all values of a row that a constraint has refused. */
     readonly showRowDetails: boolean;
-    /** Whether a problem says which role lacks which privilege, and which option sets a limit: during development. */
+    /** Whether a problem says which role lacks which privilege, which option sets a limit, and why a table has no POST: during development. */
     readonly explainsSetup: boolean;
   };
   /** Null when the host has no hooks, so that most requests skip the stage. */

@@ -71,15 +71,16 @@ function respondToOtherMethod(
     const refused = dialect.unsupportedMethod(request, allow);
     return { ...problemResponse(refused, null, inDialect(dialect, problemOptions)), isFallback: true };
   }
+  const reason = problemOptions.explainsSetup ? explainMissingPost(request, routes) : '';
   const problem = new Problem('method-not-allowed', {
-    detail: `${request.method} is not answered here; try ${allowed.join(', ')}.${reasonOf(request, routes)}`,
+    detail: `${request.method} is not answered here; try ${allowed.join(', ')}.${reason}`,
     headers: allow,
   });
   return { ...problemResponse(problem, null, problemOptions), isFallback: true };
 }
 
 /** Returns why the endpoints of a table have no POST. */
-function reasonOf({ method }: GatewayRequest, routes: readonly RouteResult<CompiledEndpoint>[]): string {
+function explainMissingPost({ method }: GatewayRequest, routes: readonly RouteResult<CompiledEndpoint>[]): string {
   const lacksKey = endpointsOf(routes).some(({ table }) => table !== null && table.columns.every(({ key }) => !key));
   return method === 'POST' && lacksKey
     ? ' POST updates rows by their primary key, which this table or view does not have.'

@@ -53,7 +53,7 @@ export class ChangeStream${tsOnly('<Row extends object>')} {
   ${tsOnly('private ')}_isDirty = true;
   /** Whether a list is ready that was not read. */
   ${tsOnly('private ')}_isReady = false;
-  ${tsOnly('private ')}_problem${tsOnly(': IProblem | null')} = null;
+  ${tsOnly('private ')}_error${tsOnly(': GatewayError | null')} = null;
   ${tsOnly('private ')}_wake${tsOnly(': () => void')} = () => undefined;
 
   constructor(url${tsOnly(': string')}, keys${tsOnly(': readonly string[]')}, options${tsOnly(': IChangesOptions<Row>')}, read${tsOnly(': (row: Row) => Row')} = (row) => row) {
@@ -72,9 +72,9 @@ export class ChangeStream${tsOnly('<Row extends object>')} {
       if (this.events.lastEventId === "" && this._hasRows) this._apply({ type: "reset" });
     });
     this.events.addEventListener("error", (event) => {
-      const { problem } = event${tsOnly(' as Event & { problem?: IProblem }')};
+      const { problem, headers } = event${tsOnly(' as Event & { problem?: IProblem; headers?: Headers }')};
       if (problem !== undefined) {
-        this._problem = problem;
+        this._error = new GatewayError(problem, headers);
         options.onError?.(problem);
       }
       this._wake();
@@ -100,7 +100,7 @@ function listText(tsOnly: TypeScriptOnly): string {
     if (this._options.snapshot !== true) throw new TypeError("lists() needs the option snapshot: true");
     try {
       for (;;) {
-        if (this._problem !== null) throw new GatewayError(this._problem);
+        if (this._error !== null) throw this._error;
         if (this._isReady) {
           this._isReady = false;
           yield [...this._rows.values()];

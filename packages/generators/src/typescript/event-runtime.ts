@@ -122,7 +122,7 @@ function connectionText(tsOnly: TypeScriptOnly, options: Options): string {
           await this._read(response);
         } else if (problem.status < 500 && problem.status !== 429) {
           this.close();
-          this.dispatchEvent(Object.assign(new Event("error"), { problem }));
+          this.dispatchEvent(Object.assign(new Event("error"), { problem, headers: response.headers }));
         }
       } catch {
         // The connection was lost.

@@ -1,7 +1,7 @@
 /** Mistakes in requests, with the whole problem of the response. `core/test/behaviour` has those of each kind of value. */
 import { crudSource, functionsSource } from '@pgway/core';
-import { type SendOptions, useGateway } from '@pgway/testing';
-import { expect, test } from 'vitest';
+import { type SendOptions, startGateway, useGateway } from '@pgway/testing';
+import { expect, onTestFinished, test } from 'vitest';
 
 const gateway = useGateway(`
   create type mood as enum ('sad', 'ok');
@@ -201,4 +201,18 @@ test.each<[string, SendOptions, object]>([
   ],
 ])('limits and methods: %s %j', async (line, options, expected) => {
   expect(JSON.parse((await limited.send(line, options)).body)).toEqual(expected);
+});
+
+test('clients of a server in production do not learn that a table has no primary key', async () => {
+  const production = await startGateway(
+    `create table visit (page text);
+    comment on table visit is 'HTTP';`,
+    { authentication: { production: true }, routineSources: [crudSource()] },
+  );
+  onTestFinished(() => production.close());
+  expect(JSON.parse((await production.send('POST /api/visit', { body: { page: '/' } })).body)).toEqual(
+    problem('method-not-allowed', 'The path does not support this method', 405, {
+      detail: 'POST is not answered here; try DELETE, GET, HEAD, OPTIONS, PUT, QUERY.',
+    }),
+  );
 });

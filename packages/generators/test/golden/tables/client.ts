@@ -44,8 +44,12 @@ export type * from "./clientTypes.d.ts";
 const _baseUrl: string = "";
 
 /** Whether the server has no such path, method or parameters, which it had when this client was generated. */
-const _isOutdated = ({ type, status }: IProblem): boolean =>
-  (status === 404 && type === "about:blank") ||
+const _isOutdated = ({ type, title, status }: IProblem, headers: Headers): boolean =>
+  // A 404 of a routine or a proxy has another content type or title.
+  (status === 404 &&
+    type === "about:blank" &&
+    title === "Not found" &&
+    (headers.get("content-type") ?? "").startsWith("application/problem+json")) ||
   /:(?:unknown-endpoint|method-not-allowed|unknown-parameter|missing-parameter|no-matching-signature)$/.test(type);
 
 /** A failed call; the problem says why. */
@@ -56,7 +60,7 @@ export class GatewayError extends Error {
   readonly headers: Headers;
 
   constructor(problem: IProblem, headers: Headers = new Headers()) {
-    super(_isOutdated(problem) ? `${problem.title}: generate this client again if the server has changed since` : problem.title);
+    super(_isOutdated(problem, headers) ? `${problem.title}: generate this client again if the server has changed since` : problem.title);
     this.name = "GatewayError";
     this.status = problem.status;
     this.problem = problem;
