@@ -1,4 +1,4 @@
-import { createOriginReader, type OriginReader } from '../adapters/forwarded.ts';
+import { canonicalAddress, createOriginReader, type OriginReader, trustedAddresses } from '../adapters/forwarded.ts';
 import type { GatewayRequest } from '../http/request.ts';
 import { OptionsError } from './start-error.ts';
 
@@ -12,7 +12,8 @@ export type ResolveClientOrigin = (request: GatewayRequest) => GatewayRequest;
 export function clientOriginResolver(trustedProxies: readonly string[]): ResolveClientOrigin {
   if (trustedProxies.length === 0) return (request) => request;
   const readOrigin = originReader(trustedProxies);
-  return (request) => withOrigin(request, readOrigin);
+  const isTrusted = trustedAddresses(trustedProxies);
+  return (request) => withOrigin(request, readOrigin, isTrusted);
 }
 
 function originReader(trustedProxies: readonly string[]): OriginReader {
@@ -23,7 +24,11 @@ function originReader(trustedProxies: readonly string[]): OriginReader {
   }
 }
 
-function withOrigin(request: GatewayRequest, readOrigin: OriginReader): GatewayRequest {
+function withOrigin(
+  request: GatewayRequest,
+  readOrigin: OriginReader,
+  isTrusted: (address: string) => boolean,
+): GatewayRequest {
   const { address, secure } = readOrigin(request);
   return {
     get id() {
@@ -33,6 +38,7 @@ function withOrigin(request: GatewayRequest, readOrigin: OriginReader): GatewayR
     method: request.method,
     path: request.path,
     query: request.query,
+    connection: connectionOfClient(request, isTrusted),
     remoteAddress: address ?? undefined,
     secure,
     header: (name) => request.header(name),
@@ -42,4 +48,14 @@ function withOrigin(request: GatewayRequest, readOrigin: OriginReader): GatewayR
     onDisconnect: (listener) => request.onDisconnect(listener),
     ...(request.onEvent === undefined ? {} : { onEvent: request.onEvent }),
   };
+}
+
+/** Returns the connection unless it may be that of a proxy: a trusted one, or one without an address. */
+function connectionOfClient(
+  { connection, remoteAddress }: GatewayRequest,
+  isTrusted: (address: string) => boolean,
+): object | undefined {
+  if (connection === undefined) return undefined;
+  const peer = canonicalAddress(remoteAddress);
+  return peer === null || isTrusted(peer) ? undefined : connection;
 }

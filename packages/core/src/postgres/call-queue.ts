@@ -32,15 +32,29 @@ export class CallQueue {
     return this.#ordinary.length;
   }
 
-  /** The next call that does not block. */
-  get first(): QueuedCall | undefined {
-    return this.#ordinary[0];
+  /** Returns the call that does not block and is the next one. */
+  first({ unread }: Pick<AllowedCalls, 'unread'>): QueuedCall | undefined {
+    const oldest = headOf(this.#ordinary);
+    if (oldest === undefined || isRead(oldest, unread)) return oldest;
+    return firstRead(this.#ordinary, unread()) ?? oldest;
   }
 
-  /** The time since which the oldest call has waited, by `performance.now()`; infinite without a call. */
-  get oldestSince(): number {
-    const [ordinary, blocking, transaction] = [this.#ordinary[0], this.#blocking[0], this.#transactions[0]];
-    return Math.min(ordinary?.since ?? Infinity, blocking?.since ?? Infinity, transaction?.since ?? Infinity);
+  /** Whether a queued call that does not block goes before this one, which is not queued. */
+  precedes(queued: QueuedCall, allowed: Pick<AllowedCalls, 'unread'>): boolean {
+    const first = this.first(allowed);
+    return first !== undefined && (isRead(first, allowed.unread) || !isRead(queued, allowed.unread));
+  }
+
+  /**
+   * Returns the time since which the oldest call has waited, by `performance.now()`; infinite without a call.
+   * @param unread connections whose calls do not count
+   * @param own one whose calls count nevertheless
+   */
+  oldestSince(unread?: ReadonlySet<object>, own?: object): number {
+    const counts = ({ call: { connection } }: QueuedCall): boolean =>
+      connection === undefined || connection === own || unread?.has(connection) !== true;
+    const sinceOf = (queue: readonly QueuedCall[]): number => queue.find(counts)?.since ?? Infinity;
+    return Math.min(sinceOf(this.#ordinary), sinceOf(this.#blocking), sinceOf(this.#transactions));
   }
 
   push(queued: QueuedCall): void {
@@ -48,18 +62,30 @@ export class CallQueue {
   }
 
   /** Removes and returns the oldest call of a client that reads, else the oldest one. */
-  shift({ blocking, transaction, unread }: AllowedCalls): QueuedCall | undefined {
-    let oldest = this.#ordinary;
-    if (this.#blocking.length + this.#transactions.length > 0 && blocking()) {
-      if (isOlder(this.#blocking, oldest)) oldest = this.#blocking;
-      if (isOlder(this.#transactions, oldest) && transaction()) oldest = this.#transactions;
-    }
-    if (oldest.length < 2 || oldest[0]!.call.connection === undefined) return oldest.shift();
-    const connections = unread();
-    const index = oldest.findIndex(
-      ({ call: { connection } }) => connection === undefined || !connections.has(connection),
-    );
-    return oldest.splice(Math.max(0, index), 1)[0];
+  shift(allowed: AllowedCalls): QueuedCall | undefined {
+    const next = this.#next(allowed);
+    if (next !== undefined) this.remove(next);
+    return next;
+  }
+
+  #next(allowed: AllowedCalls): QueuedCall | undefined {
+    const oldest = this.#oldest(allowed, headOf);
+    if (oldest === undefined || isRead(oldest, allowed.unread)) return oldest;
+    const unread = allowed.unread();
+    return this.#oldest(allowed, (queue) => firstRead(queue, unread)) ?? oldest;
+  }
+
+  /** Returns the oldest of the calls that are selected from the queues. */
+  #oldest(
+    { blocking, transaction }: AllowedCalls,
+    select: (queue: readonly QueuedCall[]) => QueuedCall | undefined,
+  ): QueuedCall | undefined {
+    let oldest = select(this.#ordinary);
+    if (this.#blocking.length + this.#transactions.length === 0 || !blocking()) return oldest;
+    const blockingCall = select(this.#blocking);
+    if (isOlder(blockingCall, oldest)) oldest = blockingCall;
+    const transactionCall = select(this.#transactions);
+    return isOlder(transactionCall, oldest) && transaction() ? transactionCall : oldest;
   }
 
   /** Begins a call that was queued. */
@@ -77,7 +103,8 @@ export class CallQueue {
   remove(queued: QueuedCall): boolean {
     const queue = this.#queueFor(queued);
     const index = queue.indexOf(queued);
-    if (index !== -1) queue.splice(index, 1);
+    if (index === 0) queue.shift();
+    else if (index !== -1) queue.splice(index, 1);
     return index !== -1;
   }
 
@@ -95,9 +122,22 @@ export class CallQueue {
   }
 }
 
-/** Whether the first call of a queue is older than that of another one. */
-function isOlder([one]: readonly QueuedCall[], [other]: readonly QueuedCall[]): boolean {
+function headOf(queue: readonly QueuedCall[]): QueuedCall | undefined {
+  return queue[0];
+}
+
+function isOlder(one: QueuedCall | undefined, other: QueuedCall | undefined): boolean {
   return one !== undefined && (other === undefined || one.since < other.since);
+}
+
+/** Returns the first call whose client reads. */
+function firstRead(queue: readonly QueuedCall[], unread: ReadonlySet<object>): QueuedCall | undefined {
+  return queue.find(({ call: { connection } }) => connection === undefined || !unread.has(connection));
+}
+
+/** Whether the client of a call reads, as far as its connection shows it. */
+function isRead({ call: { connection } }: QueuedCall, unread: AllowedCalls['unread']): boolean {
+  return connection === undefined || !unread().has(connection);
 }
 
 /** The number of retries after a lost connection; a call that ends its own connection must not repeat forever. */

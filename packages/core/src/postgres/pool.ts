@@ -183,7 +183,7 @@ export class Pool implements Database {
       return queued.begin(session);
     }
     const full = this.#sessions.size + this.#opening >= this.#options.size;
-    if (!full || this.#queue.ordinary > 0 || !this.#joinPipeline(queued)) this.#enqueue(queued);
+    if (!full || this.#queue.precedes(queued, this.#allowed) || !this.#joinPipeline(queued)) this.#enqueue(queued);
   }
 
   #enqueue(queued: QueuedCall): void {
@@ -226,7 +226,7 @@ export class Pool implements Database {
     return best === -1 ? null : this.#idle.splice(best, 1)[0]!.session;
   }
 
-  /** Adds a call to the shortest pipeline that accepts it. The caller ensures that no earlier call is queued. */
+  /** Adds a call to the shortest pipeline that accepts it. The caller ensures that no queued call goes before it. */
   #joinPipeline(queued: QueuedCall): boolean {
     if (!this.#options.shareConnections || !queued.call.mayShare) return false;
     const now = performance.now();
@@ -324,9 +324,9 @@ export class Pool implements Database {
   #fillPipeline(session: Session): void {
     if (!this.#options.shareConnections) return;
     const most = Math.min(maxPipelineLength, Math.ceil((this.#queue.ordinary + 1) / this.#options.size));
-    const now = performance.now();
-    for (let next = this.#queue.first; next !== undefined && session.load < most; next = this.#queue.first) {
-      if (!next.call.mayShare || !session.canShare(next.call, now)) return;
+    while (session.load < most) {
+      const next = this.#queue.first(this.#allowed);
+      if (next?.call.mayShare !== true || !session.canShare(next.call, performance.now())) return;
       this.#queue.remove(next);
       this.#queue.begin(next, session);
     }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { StalledCalls, type StalledCall, type StallingSession } from './stalled-calls.ts';
+import { StalledCalls, type StalledCall, type StallingSession, type WaitingCalls } from './stalled-calls.ts';
 
 /** The clock, in milliseconds. */
 let now = 0;
@@ -47,10 +47,11 @@ interface Pool {
 }
 
 /** A pool whose connections all have a stalled response. */
-function startPool(size: number, waitsSince = now): Pool {
+function startPool(size: number, waitsSince: number | WaitingCalls['oldestSince'] = now): Pool {
+  const oldestSince = typeof waitsSince === 'number' ? () => waitsSince : waitsSince;
   const responses = Array.from({ length: size }, () => new Response());
   const sessions = new Map(responses.map((response) => [response, null]));
-  const calls = new StalledCalls<StalledCall>(sessions, { oldestSince: waitsSince }, size);
+  const calls = new StalledCalls<StalledCall>(sessions, { oldestSince }, size);
   return {
     responses,
     connections: () => calls.unread(),
@@ -111,6 +112,21 @@ test('the connections of clients that have read nothing of a response', () => {
   responses[2]!.isEnded = true;
   run(20, 20);
   expect([...connections()]).toEqual([...of(0)]);
+});
+
+test('calls of a connection whose client has read nothing end its own responses alone', () => {
+  const waits = now - 60_000;
+  const { responses, ended, run } = startPool(4, (unread, own) => {
+    const attacker = responses[3]!.call.call.connection;
+    return unread?.has(attacker) === true && own !== attacker ? Infinity : waits;
+  });
+  run(20, 20);
+  for (const response of responses.slice(0, 3)) response.progress();
+  run(600, 20);
+  expect(ended()).toEqual([3]);
+  // The next response of its connection has not begun to wait within a second: its calls count.
+  run(2_000, 20);
+  expect(ended()).toEqual([0, 1, 2, 3]);
 });
 
 test('a client that reads at its own pace is not ended, though others wait for a long time', () => {

@@ -15,6 +15,11 @@ const checkIntervalMs = 20;
 /** Between two checks, at most so much time counts: the events of sockets are handled once between them, however late the second one is. */
 const maxCountedMs = 2 * checkIntervalMs;
 
+/** Milliseconds in which a connection counts as one that reads nothing after such a response was ended: its next one does not wait at once. */
+const endedMs = 1_000;
+
+const none: ReadonlySet<object> = new Set();
+
 /** A call that holds its connection because its client does not read. */
 export interface StalledCall {
   /** When the client has last taken bytes, or the response has begun to wait for it; by `performance.now()`. */
@@ -37,6 +42,11 @@ interface Watch {
   longestMs: number | null;
 }
 
+export interface WaitingCalls {
+  /** @see CallQueue.oldestSince */
+  oldestSince(unread?: ReadonlySet<object>, own?: object): number;
+}
+
 interface WatchedCall<C extends StalledCall> extends Watch {
   readonly session: StallingSession<C>;
   readonly call: C;
@@ -45,13 +55,16 @@ interface WatchedCall<C extends StalledCall> extends Watch {
 /**
  * Ends responses whose clients do not read, while other calls wait for their connections. A client reads as long as its socket drains at its own
  * pace: a response ends when checks have seen no progress for two seconds, or, past a share of the pool, for half a second and four times the
- * longest time that its client has needed before. Time in which the process handled no events does not count.
+ * longest time that its client has needed before. Time in which the process handled no events does not count. Calls of a connection whose client
+ * has read nothing end responses of this connection alone.
  */
 export class StalledCalls<C extends StalledCall> {
   readonly #sessions: ReadonlyMap<StallingSession<C>, unknown>;
-  readonly #queue: { readonly oldestSince: number };
+  readonly #queue: WaitingCalls;
   readonly #share: number;
   readonly #watches = new WeakMap<C, Watch>();
+  /** The connections whose clients had read nothing of a response when it was ended, with the time. */
+  readonly #ended = new Map<object, number>();
   #checkedAt = 0;
   #isScheduled = false;
   #isEnding = false;
@@ -61,11 +74,7 @@ export class StalledCalls<C extends StalledCall> {
    * @param queue the calls that wait for one
    * @param size the maximum number of sessions
    */
-  constructor(
-    sessions: ReadonlyMap<StallingSession<C>, unknown>,
-    queue: { readonly oldestSince: number },
-    size: number,
-  ) {
+  constructor(sessions: ReadonlyMap<StallingSession<C>, unknown>, queue: WaitingCalls, size: number) {
     this.#sessions = sessions;
     this.#queue = queue;
     this.#share = clientShare(size);
@@ -75,26 +84,31 @@ export class StalledCalls<C extends StalledCall> {
   check(now: number): void {
     const countedMs = Math.min(now - this.#checkedAt, maxCountedMs);
     this.#checkedAt = now;
+    for (const [connection, at] of this.#ended) if (now - at >= endedMs) this.#ended.delete(connection);
     const stalled = this.#watch(countedMs);
-    if (stalled.length > 0 && now - this.#queue.oldestSince >= minWaitMs) this.#checkSoon();
+    if (stalled.length > 0 && now - this.#queue.oldestSince() >= minWaitMs) this.#checkSoon();
     if (this.#isEnding || this.#selectLate(stalled, now).length === 0) return;
     this.#isEnding = true;
     // When this process was slow, sockets report only after timers that their clients have read.
     afterPendingEvents(() => {
       this.#isEnding = false;
-      for (const { session, call } of this.#selectLate(this.#watch(0), now)) session.abandon(call);
+      for (const { session, call, longestMs } of this.#selectLate(this.#watch(0), now)) {
+        const { connection } = call.call;
+        if (longestMs === null && connection !== undefined) this.#ended.set(connection, now);
+        session.abandon(call);
+      }
     });
   }
 
-  /** Returns the connections of clients that have read nothing of a response. */
+  /** Returns the connections of clients that have read nothing of a response, which waits for them or has just been ended. */
   unread(): ReadonlySet<object> {
-    const connections = new Set<object>();
+    let connections = this.#ended.size === 0 ? undefined : new Set(this.#ended.keys());
     for (const { stalledCall } of this.#sessions.keys()) {
       const connection = stalledCall?.call.connection;
       if (connection === undefined || (this.#watches.get(stalledCall!)?.longestMs ?? null) !== null) continue;
-      connections.add(connection);
+      (connections ??= new Set()).add(connection);
     }
-    return connections;
+    return connections ?? none;
   }
 
   /** Returns the stalled calls; the one without progress for the longest time comes first. */
@@ -127,18 +141,18 @@ export class StalledCalls<C extends StalledCall> {
 
   /** Returns the calls whose responses end now. */
   #selectLate(stalled: readonly WatchedCall<C>[], now: number): readonly WatchedCall<C>[] {
-    const waitedMs = now - this.#queue.oldestSince;
-    const isAwaited = waitedMs >= minWaitMs;
+    const unread = this.unread();
+    const waitedMs = ({ call }: WatchedCall<C>): number => now - this.#queue.oldestSince(unread, call.call.connection);
+    const isAwaited = (call: WatchedCall<C>): boolean => waitedMs(call) >= minWaitMs;
     // Another pool waits for the connection of a retired session.
     const late = stalled.filter(
-      ({ session, stalledMs }) => stalledMs >= maxStallMs && (isAwaited || session.state.isRetired),
+      (call) => call.stalledMs >= maxStallMs && (call.session.state.isRetired || isAwaited(call)),
     );
-    if (!isAwaited) return late;
     const others = stalled.filter((call) => !late.includes(call));
     const excess = others.length - this.#share;
-    const isExcess = ({ longestMs }: Watch, index: number): boolean =>
-      index < excess || (longestMs === null && waitedMs >= longWaitMs);
-    return [...late, ...others.filter((call, index) => isExcess(call, index) && hasStopped(call))];
+    const isExcess = (call: WatchedCall<C>, index: number): boolean =>
+      index < excess || (call.longestMs === null && waitedMs(call) >= longWaitMs);
+    return [...late, ...others.filter((call, index) => hasStopped(call) && isAwaited(call) && isExcess(call, index))];
   }
 
   #checkSoon(): void {

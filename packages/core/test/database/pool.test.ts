@@ -156,6 +156,32 @@ test('queued short calls are sent in batches', async () => {
   await Promise.all([released, busy.answer, ...asked.map(({ answer }) => answer)]);
 });
 
+test('a short call joins the pipeline of another connection although calls of a client that reads nothing wait', async () => {
+  const pool = poolOf('unread');
+  const [quick, large] = [named('select 1'), `select repeat('x', 1000) from generate_series(1, 100000)`];
+  // Both connections have prepared the statement.
+  await Promise.all([ask(pool, [[quick], 'select pg_sleep(0.2)']), ask(pool, [[quick]])].map(({ answer }) => answer));
+  const connection = {};
+  const unread = ask(pool, [large], { connection, sink: { row: () => false } });
+  await until('it waits for its client', async () => {
+    const waiting = await db.query(
+      `select from pg_stat_activity where application_name = 'unread' and wait_event = 'ClientWrite'`,
+    );
+    return waiting.length === 1;
+  });
+  // All are sent in one turn of the event loop, so that none has ended. The expected time of the first one lets no call join its batch.
+  const running = ask(pool, [[quick]], { mayShare: true, expectedMs: 100 });
+  const queued = ask(pool, ['select 2'], { connection });
+  expect(pool.statistics().waiting).toBe(1);
+  const own = ask(pool, [[quick]], { mayShare: true, connection });
+  expect(pool.statistics().waiting).toBe(2);
+  const other = ask(pool, [[quick]], { mayShare: true, connection: {} });
+  expect(pool.statistics().waiting).toBe(2);
+  expect(await Promise.all([running, queued, own, other].map((one) => errorOf(one)))).toEqual(Array(4).fill('done'));
+  unread.handle.cancel();
+  expect(await errorOf(unread)).toBe('CallCancelled');
+});
+
 test('an internal query times out on a dead connection, which is dropped', async () => {
   const proxy = await startProxy(db.connectionString);
   const database = open(proxy.connectionString);

@@ -31,6 +31,8 @@ export interface Asked {
 }
 
 export interface AskOptions {
+  readonly connection?: object;
+  readonly expectedMs?: number;
   readonly mayShare?: boolean;
   readonly mayBlock?: boolean;
   readonly idempotent?: boolean;
