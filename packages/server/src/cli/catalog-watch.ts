@@ -87,7 +87,7 @@ export function createCatalogWatch(print: (line: string) => void): CatalogWatch 
           if (!stopSignal.aborted && isEnabled()) await check(gateway);
         }
       };
-      // A look at the catalog does not delay one at the files.
+      // The catalog and the files have a loop each, so that a slow query of the catalog does not delay the reload of a changed file.
       await Promise.all([
         repeat(() => setTimeout(pollIntervalMs, undefined, { signal: stopSignal }).catch(() => {}), checkCatalog),
         repeat(() => files.wait(filePollIntervalMs, stopSignal), checkFiles),

@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createFolderEvents, type FolderEvents } from '../../src/cli/folder-events.ts';
+import { concernsFiles, createFolderEvents, type FolderEvents } from '../../src/cli/folder-events.ts';
 import { folderWith } from '../support/folder.ts';
 
 /** A wait that only an event ends: the test would time out. */
@@ -54,4 +54,20 @@ test('without events, a wait ends with its time or the stop signal', async () =>
   const waiting = events.wait(hour, stop.signal);
   stop.abort();
   expect(await waiting).toBeUndefined();
+});
+
+test.each<[string | null, boolean]>([
+  ['films.sql', true],
+  ['FILMS.SQL', true],
+  ['films.test.sql', true],
+  ['admin', true],
+  ['..data', true],
+  ['.hidden', true],
+  // Some file systems do not tell the name.
+  [null, true],
+  ['gateway.log', false],
+  ['films.sql~', false],
+  ['.films.sql.swp', false],
+])('whether an event of %s ends a wait: %s', (name, expected) => {
+  expect(concernsFiles(name)).toBe(expected);
 });

@@ -116,14 +116,20 @@ async function start(program: Program, configuration: (ports: Ports) => string) 
 
 const json = { 'content-type': 'application/json' };
 
-const cached: readonly (readonly [Program, (ports: Ports) => string])[] = [
-  ['nginx', nginx('')],
-  ['haproxy', haproxy('')],
+const cached: Readonly<Record<Program, (ports: Ports) => string>> = { nginx: nginx(''), haproxy: haproxy('') };
+
+const refusing: readonly (readonly [number, Program, (ports: Ports) => string])[] = [
+  [405, 'nginx', nginx('if ($request_method = QUERY) { return 405; }')],
+  [501, 'nginx', nginx('if ($request_method = QUERY) { return 501; }')],
+  [405, 'haproxy', haproxy('http-request deny deny_status 405 unless METH_GET or METH_POST')],
+  [501, 'haproxy', haproxy('http-request return status 501 if { method QUERY }')],
 ];
 
-describe.each(cached.filter(([program]) => isInstalled(program)))('the cache of %s', (program, configuration) => {
-  test('stores responses to GET, and none to QUERY, whatever their bodies', async () => {
-    const { url } = await start(program, configuration);
+describe.each(['nginx', 'haproxy'] as const)('%s', (program) => {
+  const isMissing = !isInstalled(program);
+
+  test.skipIf(isMissing)('its cache stores responses to GET, and none to QUERY, whatever their bodies', async () => {
+    const { url } = await start(program, cached[program]);
     const query = async (title: string): Promise<unknown> => {
       const response = await fetch(url, { method: 'QUERY', headers: json, body: JSON.stringify({ title }) });
       return response.status === 200 ? response.json() : response.status;
@@ -141,21 +147,14 @@ describe.each(cached.filter(([program]) => isInstalled(program)))('the cache of 
     expect(await get('Alien')).toEqual(stored);
     expect(await query('Alien')).not.toEqual(stored);
   });
+
+  test.skipIf(isMissing).each(refusing.filter(([, refuser]) => refuser === program))(
+    '%d of %s to QUERY: the generated client sends GET',
+    async (_, refuser, configuration) => {
+      const { client } = await start(refuser, configuration);
+      expect(await client['film']!({ title: 'x'.repeat(5000) })).toMatchObject({ id: 2 });
+      expect(await client['film']!({ title: 'Alien' })).toMatchObject({ id: 1 });
+      expect(await client['film']!({ title: 'y'.repeat(5000) })).toBeNull();
+    },
+  );
 });
-
-const refusing: readonly (readonly [number, Program, (ports: Ports) => string])[] = [
-  [405, 'nginx', nginx('if ($request_method = QUERY) { return 405; }')],
-  [501, 'nginx', nginx('if ($request_method = QUERY) { return 501; }')],
-  [405, 'haproxy', haproxy('http-request deny deny_status 405 unless METH_GET or METH_POST')],
-  [501, 'haproxy', haproxy('http-request return status 501 if { method QUERY }')],
-];
-
-test.each(refusing.filter(([, program]) => isInstalled(program)))(
-  '%d of %s to QUERY: the generated client sends GET',
-  async (_, program, configuration) => {
-    const { client } = await start(program, configuration);
-    expect(await client['film']!({ title: 'x'.repeat(5000) })).toMatchObject({ id: 2 });
-    expect(await client['film']!({ title: 'Alien' })).toMatchObject({ id: 1 });
-    expect(await client['film']!({ title: 'y'.repeat(5000) })).toBeNull();
-  },
-);
