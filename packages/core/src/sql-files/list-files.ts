@@ -58,6 +58,12 @@ export function isInside(root: string, real: string): boolean {
   return `${real}${sep}`.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
+/** Returns why a file or folder cannot be read. */
+export function describeReadError({ code, message }: NodeJS.ErrnoException, what: 'it' | 'the folder'): string {
+  const advice = code === 'EACCES' || code === 'EPERM' ? `; allow the user of this process to read ${what}` : '';
+  return `cannot be read (${message})${advice}`;
+}
+
 function requireInside(option: string, pattern: string): void {
   if (pattern.startsWith('/') || /^[A-Za-z]:/.test(pattern) || pattern.split(/[/\\]/).includes('..'))
     throw new RangeError(
@@ -90,12 +96,8 @@ function walkedFileSystem(root: string, faults: FolderFault[]): FileSystemAdapte
       }
       readdir(folder || sep, options, (error, entries) => {
         if (error === null) return done(null, entries);
-        if (error.code !== 'ENOENT')
-          report(
-            folder,
-            'error',
-            `cannot be read (${error.message}); allow the user of this process to read the folder`,
-          );
+        if (error.code === 'ENOTDIR') report(folder, 'error', 'is a file, and not a folder; correct the pattern');
+        else if (error.code !== 'ENOENT') report(folder, 'error', describeReadError(error, 'the folder'));
         done(null, []);
       });
     },

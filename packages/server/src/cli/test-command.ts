@@ -5,8 +5,7 @@ import type { Configuration } from '../config/schema.ts';
 import { redactText } from '../log/redact.ts';
 import { isComplete } from '../sql-tests/coverage.ts';
 import { createReporter, type ReportFormat } from '../sql-tests/report.ts';
-import { listTestFiles, runFiles, selectTests } from '../sql-tests/run-files.ts';
-import type { TestFile } from '../sql-tests/test-file.ts';
+import { describeWarning, type ListedTests, listTestFiles, runFiles, selectTests } from '../sql-tests/run-files.ts';
 import { TestGateway } from '../sql-tests/test-gateway.ts';
 import { startDatabase, timeouts } from '../start.ts';
 import type { Flag } from './arguments.ts';
@@ -27,8 +26,9 @@ export async function runTests(context: CommandContext): Promise<number> {
   const warn = (line: string): void => process.stderr.write(`${escapeControlCharacters(redactText(line))}\n`);
   refuseProduction(configuration, flags);
   for (const warning of loaded.warnings) warn(`warning: ${warning}`);
-  const files = await findTests(context);
+  const { files, warnings } = await findTests(context);
   if (files.length === 0) {
+    for (const warning of warnings) warn(describeWarning(warning));
     warn(noTests(task.filter));
     return 1;
   }
@@ -40,6 +40,7 @@ export async function runTests(context: CommandContext): Promise<number> {
   });
   const statementTimeout = (configuration.gateway.commandTimeout ?? defaultCommandTimeout) * 1_000;
   const { failed, coverage } = await runFiles(files, {
+    warnings,
     gateway: await startTestGateway(context, connectionString),
     session: { connectionString, statementTimeout },
     measuresCoverage: flags.has('coverage') || flags.has('complete'),
@@ -78,11 +79,12 @@ async function startTestGateway(context: CommandContext, connectionString: strin
 }
 
 /** @throws ConfigurationError for a pattern that leads out of the working directory */
-async function findTests({ task, loaded, process }: CommandContext): Promise<readonly TestFile[]> {
+async function findTests({ task, loaded, process }: CommandContext): Promise<ListedTests> {
   const { testFiles } = loaded.configuration;
   const patterns = typeof testFiles === 'string' ? [testFiles] : testFiles;
   try {
-    return selectTests(await listTestFiles(process.workingDirectory, patterns), task.filter);
+    const { files, warnings } = await listTestFiles(process.workingDirectory, patterns);
+    return { files: selectTests(files, task.filter), warnings };
   } catch (error) {
     if (error instanceof RangeError) throw new ConfigurationError([error.message]);
     throw error;

@@ -5,6 +5,8 @@ import type { TestFailure, TestResult } from './run-test.ts';
 
 /** Receives the results of a run, in order. */
 export interface Reporter {
+  /** Of the files, before the first result; the run does not fail. */
+  warning(line: string): void;
   test(result: TestResult): void;
   /** @param coverage null: it was not measured */
   end(coverage: Coverage | null): void;
@@ -45,6 +47,10 @@ class PrettyReporter implements Reporter {
     this.#print = print;
   }
 
+  warning(line: string): void {
+    this.#print([escapeControlCharacters(line)]);
+  }
+
   test({ file, name, failure }: TestResult): void {
     if (file !== this.#file) this.#print([escapeControlCharacters(file)]);
     this.#file = file;
@@ -71,6 +77,10 @@ class TapReporter implements Reporter {
     print(['TAP version 14']);
   }
 
+  warning(line: string): void {
+    this.#print([comment(line)]);
+  }
+
   test({ file, name, line, failure }: TestResult): void {
     this.#tests += 1;
     const description = tapText(`${file}: ${name}`);
@@ -89,8 +99,12 @@ class TapReporter implements Reporter {
 
   end(coverage: Coverage | null): void {
     this.#print([`1..${this.#tests}`]);
-    if (coverage !== null) this.#print(coverageLines(coverage).map((line) => `# ${escapeControlCharacters(line)}`));
+    if (coverage !== null) this.#print(coverageLines(coverage).map(comment));
   }
+}
+
+function comment(line: string): string {
+  return `# ${escapeControlCharacters(line)}`;
 }
 
 /** A `#` would begin a directive, such as `# SKIP`. */
@@ -102,9 +116,14 @@ function tapText(text: string): string {
 class JunitReporter implements Reporter {
   readonly #print: Print;
   readonly #files = new Map<string, TestResult[]>();
+  readonly #warnings: string[] = [];
 
   constructor(print: Print) {
     this.#print = print;
+  }
+
+  warning(line: string): void {
+    this.#warnings.push(line);
   }
 
   test(result: TestResult): void {
@@ -123,7 +142,8 @@ class JunitReporter implements Reporter {
         ...results.flatMap(testCase),
         '  </testsuite>',
       ]),
-      ...(coverage === null ? [] : coverageComment(coverage)),
+      ...xmlComment(this.#warnings),
+      ...xmlComment(coverage === null ? [] : coverageLines(coverage)),
       '</testsuites>',
     ]);
   }
@@ -146,13 +166,10 @@ function testCase({ file, name, milliseconds, line, failure }: TestResult): read
   ];
 }
 
-/** The schema has no place for it outside of a suite. A comment cannot contain two hyphens. */
-function coverageComment(coverage: Coverage): readonly string[] {
-  return [
-    '  <!--',
-    ...coverageLines(coverage).map((line) => `    ${escapeXml(line).replaceAll('--', '- -')}`),
-    '  -->',
-  ];
+/** The schema has no place for these lines outside of a suite. A comment cannot contain two hyphens. */
+function xmlComment(lines: readonly string[]): readonly string[] {
+  if (lines.length === 0) return [];
+  return ['  <!--', ...lines.map((line) => `    ${escapeXml(line).replaceAll('--', '- -')}`), '  -->'];
 }
 
 function seconds(milliseconds: number): string {

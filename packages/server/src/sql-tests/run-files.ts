@@ -9,17 +9,35 @@ import type { SqlTest, TestFile } from './test-file.ts';
 import type { TestGateway } from './test-gateway.ts';
 import { TestSession, type SessionOptions } from './test-session.ts';
 
+/** A folder whose files are left out. */
+export interface FolderWarning {
+  /** Below the working directory, with `/`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface ListedTests {
+  readonly files: readonly TestFile[];
+  readonly warnings: readonly FolderWarning[];
+}
+
 /**
  * Reads the files of tests, in the order of their paths.
  * @throws RangeError for a pattern that leads out of the folder
  */
-export async function listTestFiles(folder: string, patterns: readonly string[]): Promise<readonly TestFile[]> {
-  const files = await readTestFiles(folder, patterns);
-  return files.map(({ path, text, fault }) =>
-    fault === null
-      ? parseTestFile(path, text)
-      : { path, text: '', tests: [], faults: [{ code: 'test', line: null, message: fault }] },
-  );
+export async function listTestFiles(folder: string, patterns: readonly string[]): Promise<ListedTests> {
+  const read = await readTestFiles(folder, patterns);
+  const isWarning = ({ severity }: (typeof read)[number]): boolean => severity === 'warning';
+  return {
+    files: read
+      .filter((file) => !isWarning(file))
+      .map(({ path, text, fault }) =>
+        fault === null
+          ? parseTestFile(path, text)
+          : { path, text: '', tests: [], faults: [{ code: 'test', line: null, message: fault }] },
+      ),
+    warnings: read.filter(isWarning).map(({ path, fault }) => ({ path, message: fault! })),
+  };
 }
 
 /** Returns the files with the tests whose file or name contains the text; a file with mistakes stays. */
@@ -34,6 +52,7 @@ export function selectTests(files: readonly TestFile[], filter: string | null): 
 
 export interface RunOptions {
   readonly gateway: TestGateway;
+  readonly warnings: readonly FolderWarning[];
   readonly session: SessionOptions;
   readonly measuresCoverage: boolean;
   readonly stopSignal: AbortSignal;
@@ -58,6 +77,7 @@ export async function runFiles(files: readonly TestFile[], options: RunOptions):
     reached: (endpoint) => void called.add(endpointKey(endpoint)),
     stopSignal,
   };
+  for (const warning of options.warnings) reporter.warning(describeWarning(warning));
   let failed = 0;
   const report = (result: TestResult): void => {
     if (result.failure !== null) failed += 1;
@@ -71,6 +91,10 @@ export async function runFiles(files: readonly TestFile[], options: RunOptions):
   const coverage = policies === null ? null : await measure(runner, policies, called);
   reporter.end(coverage);
   return { failed, coverage };
+}
+
+export function describeWarning({ path, message }: FolderWarning): string {
+  return `warning: ${path} ${message}`;
 }
 
 async function measure(runner: TestRunner, policies: PolicyProbe, called: ReadonlySet<string>): Promise<Coverage> {

@@ -76,6 +76,37 @@ ${file}:3: the body is another one
   expect(stdout).toContain('coverage: 1 of 1 endpoints, 0 of 0 policies');
 });
 
+test.skipIf(process.platform === 'win32').each([
+  [
+    [],
+    `warning: loop # is a link to a folder that contains the link, and is not followed\na.test.sql\n  ok     first\n1 test, 0 failed\n`,
+  ],
+  [
+    ['--tap'],
+    `TAP version 14\n# warning: loop # is a link to a folder that contains the link, and is not followed\nok 1 - a.test.sql: first\n1..1\n`,
+  ],
+  [
+    ['--junit'],
+    expect.stringContaining(
+      '  <!--\n    warning: loop # is a link to a folder that contains the link, and is not followed\n  -->\n</testsuites>\n',
+    ),
+  ],
+])('a link that is not followed is a warning, and the run does not fail: %j', async (args, expected) => {
+  const passing = { 'a.test.sql': '-- test first\nselect true;' };
+  const { code, stdout } = await runPgwayTest({ sql, files: passing, links: { 'loop #': '.' }, args });
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expected });
+});
+
+test.skipIf(process.platform === 'win32')('without a test, the link that is not followed is named', async () => {
+  const { code, stdout, stderr } = await runPgwayTest({ sql, files: {}, links: { tests: '/' } });
+
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(
+    /^warning: tests is a link to a folder that is outside of .*, and is not followed\nno file has tests; write one/m,
+  );
+});
+
 /**
  * Returns the elements with their attributes, and the text between them.
  * @throws Error for XML that is not well-formed
