@@ -84,7 +84,8 @@ export { errorToLoginOutcome } from './ports/ports.ts';
 export { arrayLiteral, recordLiteral } from './postgres/literal.ts';
 export { clientShare, DatabaseError, type Diagnostics, LocatedError } from './postgres/port.ts';
 export { segmentsPerWindow } from './rate-limits/sliding-window.ts';
-export { checkRowCommand, RowCommands } from './uploads/row-commands.ts';
+export { parseBoolean } from './endpoints/comment/lexer.ts';
+export { checkRowCommand, RowCommands, rowCommandTypes } from './uploads/row-commands.ts';
 export { isStorageFull } from './uploads/storage-error.ts';
 export { editDistance, nearestName } from './validation/suggestion.ts';
 export {

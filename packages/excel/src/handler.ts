@@ -1,5 +1,13 @@
 import { Problem, type StoredUpload, type UploadContext, type UploadFile, type UploadHandler } from '@pgway/core';
-import { arrayLiteral, checkRowCommand, commentOptions, RowCommands, withDefaults } from '@pgway/core/internal';
+import {
+  arrayLiteral,
+  checkRowCommand,
+  commentOptions,
+  parseBoolean,
+  RowCommands,
+  rowCommandTypes,
+  withDefaults,
+} from '@pgway/core/internal';
 import { type DateFormats, toFields, toJsonObject } from './cell-text.ts';
 import { MalformedWorkbook, WorkbookUsage } from './limits.ts';
 import { excelRowOptions, type ExcelUploadOptions, excelUploadOptions } from './options.ts';
@@ -16,7 +24,17 @@ export function excelHandler(defaults: ExcelUploadOptions = {}): UploadHandler {
   const fault = checkRowCommand(options.rowCommand);
   if (fault !== null) throw new RangeError(`rowCommand ${fault}`);
   return {
-    options: commentOptions(excelRowOptions, options, { rowCommand: { type: 'sql', check: checkRowCommand } }),
+    options: commentOptions(excelRowOptions, options, {
+      rowCommand: {
+        type: 'sql',
+        check: checkRowCommand,
+        parameterTypes: (sql, texts) => {
+          const isJson = texts['row_is_json'] === undefined ? options.rowIsJson : parseBoolean(texts['row_is_json']);
+          // The text of the option may be a parameter of the request.
+          return isJson === null ? null : rowCommandTypes(sql, isJson ? 'json' : 'array');
+        },
+      },
+    }),
     mayRefuse: true,
     refusedMembers: { members: { sheet: null } },
     store: async (file, context) => {

@@ -139,7 +139,13 @@ describe('the HTML page', () => {
   test('has the version and the document of the API, and its responses with errors', async () => {
     const { kind, title, version, documentPath, problem, operations } = await dataOf({});
     expect([kind, title, version, documentPath]).toEqual(['docs', 'API', '1', '/openapi.json']);
-    expect(problem).toMatch(/^\{\n {2}type: string\n {2}title: string\n {2}status: integer\n {2}detail\?: string\n/);
+    expect(JSON.parse(problem.example)).toMatchObject({
+      type: expect.stringMatching(/^urn:pgway:problem:/),
+      status: 400,
+    });
+    expect(problem.type).toMatch(
+      /^\{\n {2}type: string\n {2}title: string\n {2}status: integer\n {2}detail\?: string\n/,
+    );
     const greet = operations.find(({ id }) => id === 'greet')!;
     expect([greet.description, greet.access.roles, greet.client?.name]).toEqual(['Greets.', ['staff'], 'greet']);
     expect(

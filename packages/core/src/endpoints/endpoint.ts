@@ -245,6 +245,8 @@ export interface EndpointUpload {
   readonly handlers: readonly string[];
   /** The texts of the options that the comment sets, by handler and option name. They may contain `{parameter}` templates. */
   readonly options: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** The lines of these options in the comment, from 1. Absent where a hook has made the upload. */
+  readonly lines?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** The position of the parameter that receives the metadata of the files as JSON; null: none. */
   readonly metadataParameter: number | null;
 }

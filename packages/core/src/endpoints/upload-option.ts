@@ -19,6 +19,12 @@ export interface UploadOptionDefinition {
   readonly orList?: true;
   /** Returns what the option takes, as `takes a …`; null if it takes the text. Called at start, and for a text of the request. */
   readonly check?: (text: string) => string | null;
+  /**
+   * For `sql`: the type OIDs of `$1`, `$2`, … with which the text is prepared at start, so that a mistake is found there; 0 where PostgreSQL
+   * derives the type. Null: this text cannot be prepared.
+   * @param options the texts of the options of the handler that the comment sets
+   */
+  readonly parameterTypes?: (text: string, options: Readonly<Record<string, string>>) => readonly number[] | null;
   /** The least integer. Default 0. */
   readonly min?: number;
   /** The greatest integer. */

@@ -30,11 +30,13 @@ export function resolveUpload(
   }
   checkContradictions(builder);
   const metadata = resolveMetadataParameter(builder, parameters);
+  const settings = handlers.map(
+    (handler) => [handler, resolveOptions(builder, handler, { parameters, metadata })] as const,
+  );
   return {
     handlers,
-    options: Object.fromEntries(
-      handlers.map((handler) => [handler, resolveOptions(builder, handler, { parameters, metadata })]),
-    ),
+    options: Object.fromEntries(settings.map(([handler, { texts }]) => [handler, texts])),
+    lines: Object.fromEntries(settings.map(([handler, { lines }]) => [handler, lines])),
     metadataParameter: metadata?.position ?? null,
   };
 }
@@ -124,18 +126,22 @@ function checkMetadataParameter(
   );
 }
 
-/** Returns the texts of the options of a handler. A line with the name of the handler precedes one without it. */
-function resolveOptions(
-  builder: EndpointBuilder,
-  handler: string,
-  templates: TemplateParameters,
-): Readonly<Record<string, string>> {
+/** By the name of an option. */
+interface HandlerSettings {
+  readonly texts: Readonly<Record<string, string>>;
+  readonly lines: Readonly<Record<string, number>>;
+}
+
+/** Returns the texts of the options of a handler, and their lines. A line with the name of the handler precedes one without it. */
+function resolveOptions(builder: EndpointBuilder, handler: string, templates: TemplateParameters): HandlerSettings {
   const definitions = builder.options.uploads!.handlers[handler]!;
   const own = builder.uploadSettings.filter((setting) => setting.handler === handler);
   const inOrder = [...own.filter(({ isPrefixed }) => !isPrefixed), ...own.filter(({ isPrefixed }) => isPrefixed)];
-  const texts = new Map<string, string>();
+  const texts: Record<string, string> = {};
+  const lines: Record<string, number> = {};
   for (const { option, text, line } of inOrder) {
-    texts.set(option, text);
+    texts[option] = text;
+    lines[option] = line;
     const reason = findOptionFault(definitions[option]!, text, templates);
     if (reason !== null)
       builder.report(
@@ -145,7 +151,7 @@ function resolveOptions(
         line,
       );
   }
-  return Object.fromEntries(texts);
+  return { texts, lines };
 }
 
 /** The parameters whose values templates can have: all but that of the metadata, which follows the upload. */

@@ -2,6 +2,7 @@ import type { Authentication } from './open-authentication.ts';
 import type { GatewayCache } from './open-cache.ts';
 import { addDerivedEndpoints } from './derive-endpoints.ts';
 import { adaptToCitus } from './adapt-to-citus.ts';
+import { checkUploadCommands } from './check-upload-commands.ts';
 import { checkValueQueries } from './check-value-queries.ts';
 import { checkIdempotency } from './check-idempotency.ts';
 import { idempotencyStore } from './options/idempotency-options.ts';
@@ -153,13 +154,14 @@ export async function loadEndpoints(
 async function listReachable(
   endpoints: readonly Endpoint[],
   { sources, routines }: { readonly sources: readonly EndpointSource[]; readonly routines: readonly Routine[] },
-  { connections, builtInRoutes }: GatewayServices,
+  { connections, builtInRoutes, uploads }: GatewayServices,
   options: ResolvedOptions,
 ): Promise<Pick<LoadedEndpoints, 'endpoints' | 'diagnostics'>> {
   const prepared = await checkValueQueries(endpoints, connections);
   const stored = await checkIdempotency(prepared.endpoints, sources, connections, options);
   const reachable = excludeBuiltInRoutes(stored.endpoints, builtInRoutes);
-  const diagnostics = [...prepared.diagnostics, ...stored.diagnostics, ...reachable.diagnostics];
+  const commands = await checkUploadCommands(reachable.endpoints, uploads.endpointOptions, connections);
+  const diagnostics = [...prepared.diagnostics, ...stored.diagnostics, ...reachable.diagnostics, ...commands];
   const reported = { endpoints: reachable.endpoints, diagnostics };
   const listed = await addDerivedEndpoints(reported, routines, sources, options.includeSchemas);
   // Before the hooks, which may describe endpoints.

@@ -14,23 +14,29 @@ const timeoutMs = 30_000;
 /**
  * Parses the statement and returns its types. It is not run: only the input functions of its literals are, which check domains within
  * arrays, rows and ranges by functions of users. Rows that these write are not kept; sequences and session-level locks are not restored.
+ * @param types the type OIDs of parameters; 0 or none: PostgreSQL derives the type
  * @throws DatabaseError, with the position of the mistake
  */
 export async function describeStatement(
   database: Pick<Database, 'run' | 'begin'>,
   sql: string,
+  types: readonly number[] = [],
 ): Promise<DescribedStatement> {
   try {
-    return await describeReadOnly(database, sql);
+    return await describeReadOnly(database, sql, types);
   } catch (error) {
     if (!(error instanceof DatabaseError) || error.diagnostics.code !== readOnlySqlTransaction) throw error;
-    return describeAndRollBack(database, sql);
+    return describeAndRollBack(database, sql, types);
   }
 }
 
-function describeReadOnly(database: Pick<Database, 'run'>, sql: string): Promise<DescribedStatement> {
+function describeReadOnly(
+  database: Pick<Database, 'run'>,
+  sql: string,
+  types: readonly number[],
+): Promise<DescribedStatement> {
   return new Promise((resolve, reject) => {
-    const { step, read } = describingStep(sql);
+    const { step, read } = describingStep(sql, types);
     database.run({
       steps: [readOnlyStep, step],
       mayShare: true,
@@ -44,7 +50,11 @@ function describeReadOnly(database: Pick<Database, 'run'>, sql: string): Promise
 }
 
 /** Takes more round trips, and a connection of its own. */
-async function describeAndRollBack(database: Pick<Database, 'begin'>, sql: string): Promise<DescribedStatement> {
+async function describeAndRollBack(
+  database: Pick<Database, 'begin'>,
+  sql: string,
+  types: readonly number[],
+): Promise<DescribedStatement> {
   const transaction = await database.begin({
     settings: null,
     restoreSettings: null,
@@ -52,7 +62,7 @@ async function describeAndRollBack(database: Pick<Database, 'begin'>, sql: strin
     altersSession: false,
     timeout: timeoutMs,
   });
-  const { step, read } = describingStep(sql);
+  const { step, read } = describingStep(sql, types);
   try {
     await transaction.run([step]);
   } finally {
@@ -61,7 +71,10 @@ async function describeAndRollBack(database: Pick<Database, 'begin'>, sql: strin
   return read();
 }
 
-function describingStep(sql: string): { readonly step: Step; readonly read: () => DescribedStatement } {
+function describingStep(
+  sql: string,
+  types: readonly number[],
+): { readonly step: Step; readonly read: () => DescribedStatement } {
   let parameters: DescribedStatement['parameters'] = [];
   let columns: DescribedStatement['columns'] = [];
   const describes = {
@@ -69,7 +82,7 @@ function describingStep(sql: string): { readonly step: Step; readonly read: () =
     columns: (all: readonly DescribedColumn[]): void => void (columns = all),
   };
   return {
-    step: { statement: { name: '', sql }, values: [], describes },
+    step: { statement: { name: '', sql, types }, values: [], describes },
     read: () => ({ parameters, columns }),
   };
 }

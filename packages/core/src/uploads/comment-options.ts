@@ -2,9 +2,9 @@ import type { UploadOptionDefinition, UploadOptionDefinitions, UploadOptionValue
 import { type Option, type OptionGroup, withDefaults } from '../validation/option.ts';
 import type { Schema } from '../validation/schema.ts';
 
-/** What a definition has besides type, range and text of the option: another type of text, a check. */
+/** What a definition has besides type, range and text of the option: another type of text, a check, the parameters of SQL. */
 type Further<Group> = {
-  readonly [Name in keyof Group]?: Pick<UploadOptionDefinition, 'check'> & { type?: 'path' | 'sql' };
+  readonly [Name in keyof Group]?: Pick<UploadOptionDefinition, 'check' | 'parameterTypes'> & { type?: 'path' | 'sql' };
 };
 
 /**

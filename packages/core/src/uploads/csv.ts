@@ -6,7 +6,7 @@ import { type CsvFormat, MalformedCsv, readCsv } from './csv-reader.ts';
 import { withDefaults } from '../validation/option.ts';
 import { commentOptions } from './comment-options.ts';
 import { csvUploadOptions, type CsvUploadOptions } from './options.ts';
-import { checkRowCommand, RowCommands } from './row-commands.ts';
+import { checkRowCommand, RowCommands, rowCommandTypes } from './row-commands.ts';
 
 /**
  * Runs an SQL command for each row of a CSV file (RFC 4180), in the transaction of the call. The metadata has the last result.
@@ -17,7 +17,9 @@ export function csvHandler(options: Partial<CsvUploadOptions> = {}): UploadHandl
   const fault = checkRowCommand(defaults.rowCommand);
   if (fault !== null) throw new RangeError(`rowCommand ${fault}`);
   return {
-    options: commentOptions(csvUploadOptions, defaults, { rowCommand: { type: 'sql', check: checkRowCommand } }),
+    options: commentOptions(csvUploadOptions, defaults, {
+      rowCommand: { type: 'sql', check: checkRowCommand, parameterTypes: (sql) => rowCommandTypes(sql, 'array') },
+    }),
     checksText: (values) => (values['check_format'] === false ? null : 'lines'),
     store: async (file, context) => {
       const lastResult = await runRows(file, context).catch((error: unknown) => {

@@ -77,12 +77,9 @@ export class RowCommands {
     this.#transaction = transaction;
     this.#options = options;
     const { sql, fields } = options;
-    const numbers = parameterNumbers(sql);
-    this.#parameters = Math.max(0, ...numbers);
-    this.#isSequential = numbers.includes(previousParameter);
-    const types = Array.from({ length: this.#parameters }, (_, index) =>
-      parameterType(index + 1, fields, numbers.includes(index + 1)),
-    );
+    const types = rowCommandTypes(sql, fields);
+    this.#parameters = types.length;
+    this.#isSequential = parameterNumbers(sql).includes(previousParameter);
     this.#unnamed = { name: '', sql, types };
     this.#named = { name: `pgway_row_${++lastName}`, sql, types, isTemporary: true };
   }
@@ -162,6 +159,14 @@ export class RowCommands {
     await this.#run([{ statement, values: [value], rows }], [this.#lastNumber]);
     return rows.value ?? 'null';
   }
+}
+
+/** Returns the type OIDs of `$1` to the last parameter of the command; 0 where PostgreSQL infers the type. */
+export function rowCommandTypes(sql: string, fields: RowCommandOptions['fields']): readonly number[] {
+  const numbers = parameterNumbers(sql);
+  return Array.from({ length: Math.max(0, ...numbers) }, (_, index) =>
+    parameterType(index + 1, fields, numbers.includes(index + 1)),
+  );
 }
 
 /** PostgreSQL infers the types of parameters, except of those that the command leaves out. */

@@ -163,6 +163,27 @@ test('links, other encodings and names that no path can contain are refused', as
   ]);
 });
 
+test('a mistake in a command for the rows of an upload is a warning with line and place', async () => {
+  const gateway = await startWithFiles(sql, {
+    'import.sql':
+      '-- HTTP\n-- upload for csv\n-- row_command = insert into film (title) values ($2[1], titel)\nselect count(*) from film;',
+  });
+  onTestFinished(() => gateway.close());
+  expect(gateway.gateway.diagnostics.filter(({ severity }) => severity !== 'info')).toEqual([
+    {
+      severity: 'warning',
+      code: 'upload-command',
+      routine: 'import.sql',
+      line: 3,
+      message: [
+        'row_command of the upload handler "csv": column "titel" does not exist (Perhaps you meant to reference the column "film.title".)',
+        '  insert into film (title) values ($2[1], titel)',
+        '                                          ^',
+      ].join('\n'),
+    },
+  ]);
+});
+
 test('a pattern without a file is a warning', async () => {
   const gateway = await startWithFiles(sql, { 'readme.txt': 'text' });
   onTestFinished(() => gateway.close());

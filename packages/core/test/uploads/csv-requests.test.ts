@@ -1,5 +1,7 @@
-import { useGateway } from '@pgway/testing';
-import { describe, expect, test } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { createGateway } from '@pgway/core';
+import { freshDatabase, useGateway } from '@pgway/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { form, type FormEntry } from './forms.ts';
 
 const gateway = useGateway(`
@@ -142,6 +144,57 @@ test('a command with another parameter is an error at start', () => {
         'row_command of the upload handler csv takes an SQL command with no parameters but $1 (number), $2 (fields), $3 (previous result) and $4 (metadata), not "select process_csv_row($1, $2, $3, $5)"',
     },
   ]);
+});
+
+test('a mistake in a command is reported at start, at its place, but not a privilege, which the role of a call may have', async () => {
+  const role = `importing_${randomBytes(4).toString('hex')}`;
+  const database = await freshDatabase(`
+    create role ${role} login password 'x';
+    create schema hidden; create table hidden.book (title text);
+    create function import_a() returns void language sql as '';
+    comment on function import_a is 'HTTP
+upload for csv
+row_command = select upper($2[1]), missing($1)';
+    create function import_b() returns void language sql as '';
+    comment on function import_b is 'HTTP
+upload for csv';
+    create function import_c() returns void language sql as '';
+    comment on function import_c is 'HTTP
+upload for csv
+row_command = insert into hidden.book values ($2[1])';
+  `);
+  onTestFinished(async () => {
+    await database.query(`drop role ${role}`);
+    await database.drop();
+  });
+  const url = Object.assign(new URL(database.connectionString), { username: role, password: 'x' });
+  const gateway = await createGateway({ connectionString: url.href });
+  onTestFinished(() => gateway.close());
+  expect(gateway.diagnostics.filter(({ severity }) => severity !== 'info')).toEqual([
+    {
+      severity: 'warning',
+      code: 'upload-command',
+      routine: 'public.import_a()',
+      line: 3,
+      message: [
+        'row_command of the upload handler "csv": function missing(unknown) does not exist (No function matches the given name and argument types. You might need to add explicit type casts.)',
+        '  select upper($2[1]), missing($1)',
+        '                       ^',
+      ].join('\n'),
+    },
+    {
+      severity: 'warning',
+      code: 'upload-command',
+      routine: 'public.import_b()',
+      line: null,
+      message: [
+        'row_command of the upload handler "csv": function process_csv_row(unknown, text[], unknown, unknown) does not exist (No function matches the given name and argument types. You might need to add explicit type casts.)',
+        '  select process_csv_row($1,$2,$3,$4)',
+        '         ^',
+      ].join('\n'),
+    },
+  ]);
+  expect(gateway.endpoints).toHaveLength(3);
 });
 
 describe('a file that is no text', () => {
