@@ -24,7 +24,7 @@ export interface SessionSetup {
 }
 
 /** Servers behind one name may have processes of the same number. */
-const serverProcess = `pg_catalog.pg_backend_pid() || ' ' || pg_catalog.pg_postmaster_start_time()`;
+const serverProcess = `pg_catalog.concat(pg_catalog.pg_backend_pid(), ' ', pg_catalog.pg_postmaster_start_time())`;
 
 /**
  * Applies the settings of a new session and checks its target session attributes, in one round trip.
