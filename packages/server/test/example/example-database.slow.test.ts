@@ -163,8 +163,10 @@ describe('README', () => {
   });
 
   test('shows the function of api.sql', () => {
-    // The function, before the comment of a table.
-    const [, shown] = /```sql\n([^]*?)\n\n/.exec(readFileSync(join(root, 'README.md'), 'utf8'))!;
-    expect(readFileSync(join(root, 'examples/library/api.sql'), 'utf8')).toContain(shown!.trim());
+    const [, shown] = /```sql\n([^]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))!;
+    // The comment of a table follows.
+    const [ofFunction, ofTable] = shown!.split(/(?=comment on table )/);
+    expect(ofTable).toMatch(/^comment on table author /);
+    expect(readFileSync(join(root, 'examples/library/api.sql'), 'utf8')).toContain(ofFunction!.trim());
   });
 });
