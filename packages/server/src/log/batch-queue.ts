@@ -61,6 +61,8 @@ export class BatchQueue<Item> {
   #isClosed = false;
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
+  /** The items of the write that runs. */
+  #writing: readonly Item[] = [];
 
   constructor(options: BatchQueueOptions<Item>) {
     this.#options = options;
@@ -79,6 +81,11 @@ export class BatchQueue<Item> {
   /** Whether nothing waits, and no write runs or has failed. */
   get isIdle(): boolean {
     return this.#length === 0 && this.#running === null && !this.#isFailing;
+  }
+
+  /** The items of the write that runs, which may be stored already, and those that wait. */
+  get unwritten(): { readonly writing: readonly Item[]; readonly waiting: readonly Item[] } {
+    return { writing: this.#writing, waiting: this.#items.slice(this.#first) };
   }
 
   /** The number of lines that were lost. */
@@ -130,17 +137,20 @@ export class BatchQueue<Item> {
     const { sink, name, report, retryMs, batchSize, delayMs } = this.#options;
     do {
       const batch = this.#take();
+      this.#writing = batch;
       try {
         // One batch at a time: lines keep their order.
         const lost = await sink.write(batch);
         this.#lost += lost;
       } catch (error) {
+        this.#writing = [];
         this.#putBack(batch);
         if (!this.#isFailing) report(`${name} cannot be written, and lines may be lost: ${messageOf(error)}`);
         this.#isFailing = true;
         if (!this.#isClosed) this.#schedule(retryMs);
         return;
       }
+      this.#writing = [];
       if (this.#isFailing) report(`${name} is written again`);
       this.#reportLoss(this.#isFailing);
       this.#isFailing = false;

@@ -7,6 +7,8 @@ interface LineBlock {
   readonly lines: number;
 }
 
+const bytesOf = ({ bytes }: LineBlock): Buffer => bytes;
+
 /** Bytes of a block. A longer line has a block of its own. */
 export const blockBytes = 64 * 1024;
 
@@ -20,6 +22,11 @@ export interface LineOutputOptions extends Pick<BatchQueueOptions<LineBlock>, 'n
   readonly sink: BatchSink<Uint8Array>;
   /** Writes at the exit of the process, when nothing else can wait; absent: the last lines are lost then. */
   readonly writeSync?: ((bytes: Uint8Array) => void) | undefined;
+  /**
+   * Does the same where a write always returns, such as to a file, and may run at the exit.
+   * @param writing the lines of that write, which may be stored already
+   */
+  readonly appendSync?: (bytes: Uint8Array, writing: Uint8Array) => void;
 }
 
 /**
@@ -28,14 +35,16 @@ export interface LineOutputOptions extends Pick<BatchQueueOptions<LineBlock>, 'n
  */
 export class LineOutput {
   readonly #queue: BatchQueue<LineBlock>;
-  readonly #writeSync: ((bytes: Uint8Array) => void) | undefined;
+  readonly #writeSync: LineOutputOptions['writeSync'];
+  readonly #appendSync: LineOutputOptions['appendSync'];
   #block = Buffer.allocUnsafeSlow(blockBytes);
   #length = 0;
   #lines = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor({ sink, writeSync, ...options }: LineOutputOptions) {
+  constructor({ sink, writeSync, appendSync, ...options }: LineOutputOptions) {
     this.#writeSync = writeSync;
+    this.#appendSync = appendSync;
     this.#queue = new BatchQueue<LineBlock>({
       ...options,
       sink: {
@@ -77,11 +86,13 @@ export class LineOutput {
 
   /** Writes the last lines at the exit of the process, unless the output is slow: a write to a full pipe would not return. */
   flushAtExit(): void {
-    if (this.#writeSync === undefined || !this.#queue.isIdle || this.#length === 0) return;
     const bytes = this.#block.subarray(0, this.#length);
     this.#length = 0;
     this.#lines = 0;
-    this.#writeSync(bytes);
+    if (this.#appendSync !== undefined) {
+      const { writing, waiting } = this.#queue.unwritten;
+      this.#appendSync(Buffer.concat([...waiting.map(bytesOf), bytes]), Buffer.concat(writing.map(bytesOf)));
+    } else if (this.#queue.isIdle && bytes.length > 0) this.#writeSync?.(bytes);
   }
 
   readonly #onTimer = (): void => {

@@ -1,5 +1,5 @@
 /** A log file that is rotated by size and time. */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, statSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createStream, type RotatingFileStream } from 'rotating-file-stream';
@@ -21,6 +21,7 @@ const modes = { file: 0o640, directory: 0o750 } as const;
 
 /** Appends lines at the exit of a process. Errors are ignored: no output is left for a report. */
 export function appendAtExit(path: string, lines: Uint8Array): void {
+  if (lines.length === 0) return;
   try {
     appendFileSync(path, lines, { mode: modes.file });
   } catch {
@@ -34,26 +35,38 @@ export class LogFile implements BatchSink<Uint8Array> {
   #stream: RotatingFileStream | null = null;
   /** Whether the last write has failed: it may have left a part of a line. */
   #hasFailed = false;
+  /** The size that the file has after the last write; null before that has begun. */
+  #nextSize: number | null = null;
 
   constructor(options: LogFileOptions) {
     this.#options = options;
   }
 
   async write(blocks: readonly Uint8Array[]): Promise<number> {
+    this.#nextSize = null;
     await mkdir(dirname(this.#options.path), { recursive: true, mode: modes.directory });
     if (this.#stream?.destroyed === true) this.#stream = null;
     const stream = (this.#stream ??= this.#open());
     const bytes = Buffer.concat([Buffer.from(this.#hasFailed ? '\n' : ''), ...blocks]);
     this.#hasFailed = true;
-    const before = await sizeOf(this.#options.path);
+    const nextSize = (await sizeOf(this.#options.path)) + bytes.length;
+    this.#nextSize = nextSize;
     const isRotated = await write(stream, bytes);
     // On a full disk, a write may store a part of the bytes without an error.
-    if (!isRotated && (await sizeOf(this.#options.path)) < before + bytes.length) {
+    if (!isRotated && (await sizeOf(this.#options.path)) < nextSize) {
       stream.destroy();
       throw new Error('ENOSPC: no space left on device, write');
     }
     this.#hasFailed = false;
     return 0;
+  }
+
+  /** Appends at the exit of the process; first the lines of the write that runs, unless the file has them. */
+  appendAtExit(lines: Uint8Array, writing: Uint8Array): void {
+    const { path } = this.#options;
+    const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    const isStored = this.#nextSize !== null && size >= this.#nextSize;
+    appendAtExit(path, isStored ? lines : Buffer.concat([writing, lines]));
   }
 
   async close(): Promise<void> {

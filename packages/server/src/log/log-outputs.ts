@@ -156,14 +156,21 @@ interface FileOutput {
 function openFile(configured: string, { log }: Configuration, context: LogOutputsContext): FileOutput {
   const { maxSize, interval, maxFiles } = log.file;
   const path = resolve(context.workingDirectory, configured);
-  const sink = context.file ?? sharedSink(new LogFile({ path, maxSize, interval, maxFiles }));
-  const writeSync = (lines: Uint8Array): void => appendAtExit(path, lines);
-  return { sink, lines: openLines(context, { name: `the log file ${configured}`, sink, writeSync }) };
+  const name = `the log file ${configured}`;
+  if (context.file !== undefined) {
+    // Another process has the lines of a write that runs.
+    const appendSync = (lines: Uint8Array): void => appendAtExit(path, lines);
+    return { sink: context.file, lines: openLines(context, { name, sink: context.file, appendSync }) };
+  }
+  const file = new LogFile({ path, maxSize, interval, maxFiles });
+  const sink = sharedSink(file);
+  const appendSync = (lines: Uint8Array, writing: Uint8Array): void => file.appendAtExit(lines, writing);
+  return { sink, lines: openLines(context, { name, sink, appendSync }) };
 }
 
 function openLines(
   { report }: LogOutputsContext,
-  output: Pick<LineOutputOptions, 'name' | 'sink' | 'writeSync'>,
+  output: Pick<LineOutputOptions, 'name' | 'sink' | 'writeSync' | 'appendSync'>,
 ): LineOutput {
   return new LineOutput({ ...output, retryMs: timings.retry, report });
 }

@@ -90,6 +90,26 @@ test('while a reader does not read, lines fill whole blocks; of these, the oldes
   expect(reports).toEqual([`the log: ${output.lost} lines were lost`]);
 });
 
+test('at the exit of the process, a file gets what waits, and the lines of the write that runs separately', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const appended: string[][] = [];
+  const output = new LineOutput({
+    name: 'the log file',
+    sink: { write: () => new Promise(() => undefined), close: () => Promise.resolve() },
+    retryMs: 1_000,
+    report: () => undefined,
+    appendSync: (...texts) => appended.push(texts.map((bytes) => Buffer.from(bytes).toString())),
+  });
+
+  output.write('first\n');
+  await vi.advanceTimersByTimeAsync(100);
+  output.write('second\n');
+  output.flushAtExit();
+
+  expect(appended).toEqual([['second\n', 'first\n']]);
+});
+
 test('at the exit of the process, the last lines are written once, unless the reader does not read', async () => {
   const { output, writes, atExit, block } = createOutput();
 

@@ -27,6 +27,21 @@ test('the folder is created, and other users may read neither folder nor file', 
   expect([await permissions(path), await permissions(join(folder, 'logs/more'))]).toEqual(['640', '750']);
 });
 
+test('at the exit, lines of a write that has not stored them yet come first, and are not repeated otherwise', async () => {
+  const path = join(await folderWith(), 'pgway.log');
+  const file = open(path);
+  const [first, second, third] = blocks('first\n', 'second\n', 'third\n') as [Uint8Array, Uint8Array, Uint8Array];
+
+  await file.write([first]);
+  file.appendAtExit(second, first);
+  expect(await readFile(path, 'utf8')).toBe('first\nsecond\n');
+
+  const running = file.write([third]);
+  file.appendAtExit(second, third);
+  expect(await readFile(path, 'utf8')).toBe('first\nsecond\nthird\nsecond\n');
+  await running;
+});
+
 test('an existing file is continued', async () => {
   const folder = await folderWith({ 'pgway.log': 'old\n' });
 
