@@ -85,7 +85,7 @@ function createProblem(
   return unknownInSchema('table', `${schema}.${name}`, hint);
 }
 
-/** What a body without arguments has, as clients send it: nothing, or `{}`. */
+/** The values of Content-Length of bodies without arguments, as clients send them: empty, or `{}`. */
 const emptyLengths: ReadonlySet<string | undefined> = new Set(['0', '2']);
 
 /** The arguments of a GET are in its query string. The body of other methods is not read: its length shows that it has none. */

@@ -101,8 +101,10 @@ export class StaleRefresh {
 
   /** Looks run one after the other, each with the refresh that may follow: the next one finds its endpoints. */
   #inTurn(look: () => Promise<void>): Promise<void> {
-    this.#last = this.#last.then(look);
-    return this.#last;
+    const ended = this.#last.then(look);
+    // An error of one look must not stop the next ones.
+    this.#last = ended.catch(() => undefined);
+    return ended;
   }
 
   async #run({ stale, endpoint, error }: StaleEndpoint): Promise<void> {
@@ -160,6 +162,6 @@ export class StaleRefresh {
       if (isQuick) await this.#refresh(connection, version);
       this.#lookLater(connection, isQuick ? laterLooks : further);
     };
-    this.#timers.set(connection, setTimeout(() => void this.#inTurn(look), wait).unref());
+    this.#timers.set(connection, setTimeout(() => void this.#inTurn(look).catch(() => undefined), wait).unref());
   }
 }

@@ -2,7 +2,7 @@ import type { UploadOptionDefinition, UploadOptionDefinitions, UploadOptionValue
 import { type Option, type OptionGroup, withDefaults } from '../validation/option.ts';
 import type { Schema } from '../validation/schema.ts';
 
-/** What a definition has besides type, range and text of the option: another type of text, a check, the parameters of SQL. */
+/** Members of a definition that the schema of the option does not give. */
 type Further<Group> = {
   readonly [Name in keyof Group]?: Pick<UploadOptionDefinition, 'check' | 'parameterTypes'> & { type?: 'path' | 'sql' };
 };

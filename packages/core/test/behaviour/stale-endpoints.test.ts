@@ -103,7 +103,7 @@ describe('what fails inside of a routine, or by the value of a client, is no sta
   });
 });
 
-describe('what a refresh does not heal is answered 500, and is no way to have the catalog read in a loop', () => {
+describe('an endpoint that stays stale after a refresh is answered 500, and requests cannot raise the number of refreshes', () => {
   interface CountedGateway extends TestGateway {
     /** How often routines were read. */
     readonly reads: () => number;

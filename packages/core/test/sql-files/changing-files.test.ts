@@ -23,7 +23,7 @@ async function readAfter(folder: string, change: (path: string) => void) {
   return files.map(({ path, text, fault }) => [path, fault ?? text]);
 }
 
-test('a file that is removed after it was listed is no file', async () => {
+test('a file that is removed after it was listed has no endpoint and no fault', async () => {
   const folder = await createFolder({ 'a.sql': 'select 1', 'b.sql': 'select 2', 'down/c.sql': 'select 3' });
   const remove = (path: string): void => {
     if (path === 'a.sql') unlinkSync(join(folder, path));

@@ -244,7 +244,7 @@ test('names that differ in case only have one path: an error for both', async ()
   );
 });
 
-/** Root may read everything: its tests read as the user `nobody`. */
+/** Permissions do not restrict root: as root, the tests read with the user id of `nobody`. */
 async function asOrdinaryUser(run: () => Promise<void>): Promise<void> {
   if (process.getuid!() !== 0) return run();
   process.seteuid!(65_534);

@@ -254,7 +254,7 @@ describe.skipIf(missing.length > 0)('a cluster under Patroni', () => {
         const faults = await faultsOf(failover);
         await expectEvents(servers, stream);
         paused!.resume();
-        // It is no primary any more, whatever it was when it was paused.
+        // The paused server has lost the role of the primary, if it had it.
         const leader = await cluster.leader();
         expect(leader).not.toBe(paused);
         return faults;
