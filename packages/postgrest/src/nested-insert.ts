@@ -7,7 +7,7 @@ import { failedPointer } from './nested-error.ts';
 import { type NestedLevel, readNestedRows } from './nested-rows.ts';
 import { invalidBody, locatedProblem } from './postgrest-problem.ts';
 import type { TargetRequest } from './target.ts';
-import { insertColumns, jsonParameter, mayDiffer, selectConflict } from './write-parts.ts';
+import { type GivenRows, insertColumns, jsonParameter, mayDiffer, selectConflict } from './write-parts.ts';
 import { insertedRows } from './write-response.ts';
 import { guardSql, type ResultGuard } from './write-result.ts';
 import {
@@ -31,10 +31,11 @@ interface PlannedLevel {
 /**
  * POST with related rows: a statement for each level, in one transaction and round trip. Each sees the rows of those before it, as
  * separate requests would: policies and triggers of related rows can read the outer ones. A last statement reads the returned rows.
+ * @param listed the only keys of the outermost rows that count; null: all
  */
-export function buildNestedInsert(request: TargetRequest): Query {
+export function buildNestedInsert(request: TargetRequest, listed: GivenRows['listed']): Query {
   const { target, preferences, body } = request;
-  const levels = readNestedRows(target, body ?? '', { keysMayDiffer: mayDiffer(preferences) });
+  const levels = readNestedRows(target, body ?? '', { keysMayDiffer: mayDiffer(preferences), listed });
   const location = preferences.return === 'headers-only' ? target.key : [];
   const isRead = location.length > 0 || preferences.return === 'representation';
   const key = readKey(levels[0]!);
@@ -102,7 +103,7 @@ function levelStatement(
   { levels, guards }: { readonly levels: readonly NestedLevel[]; readonly guards: ResultGuard[] },
 ): SqlText {
   const { target, rows, count } = level;
-  const columns = insertColumns({ target, preferences }, { rows: level, listed: null });
+  const columns = insertColumns({ target, preferences }, { rows: level, listed: level.listed });
   const insert = nestedInsertStatement(target, {
     body: jsonParameter(`[${rows.join(',')}]`),
     columns,

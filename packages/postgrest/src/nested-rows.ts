@@ -32,6 +32,8 @@ export interface NestedLevel {
   readonly keys: ReadonlySet<string>;
   /** The keys that some rows lack. */
   readonly missing: ReadonlySet<string>;
+  /** The columns that the request lists; null: those of the rows. */
+  readonly listed: readonly string[] | null;
   /** For each row the position of its outer row, from 1 on. */
   readonly outerPositions: readonly number[];
   /** The JSON Pointer (RFC 6901) of the smallest value that has all of the rows. */
@@ -57,6 +59,8 @@ interface OpenLevel {
   readonly target: Target;
   readonly outer: NestedLevel['outer'];
   readonly path: string;
+  /** The only keys that count; null: all. */
+  readonly listed: ReadonlySet<string> | null;
   readonly inner: Map<string, number>;
   readonly referenced: Set<string>;
   readonly rows: string[];
@@ -69,40 +73,58 @@ interface OpenLevel {
 interface ReadOptions {
   /** Whether the rows of a level may have different keys. */
   readonly keysMayDiffer: boolean;
+  /** The only keys of the outermost rows that count, columns and related rows; null: all. */
+  readonly listed: readonly string[] | null;
 }
 
 /**
  * Reads the rows of a body with their related rows, the outer level first.
  * @throws Problem PGRST102, PGRST200, PGRST201, PGRST204, or 42501 for a table without inserts; each has the JSON Pointer of its value
  */
-export function readNestedRows(target: Target, body: string, { keysMayDiffer }: ReadOptions): readonly NestedLevel[] {
+export function readNestedRows(
+  target: Target,
+  body: string,
+  { keysMayDiffer, listed }: ReadOptions,
+): readonly NestedLevel[] {
   const document = parseJson(body.replace(/^\ufeff/, ''));
-  const levels: OpenLevel[] = [openLevel(target, null, '')];
+  const levels: OpenLevel[] = [openLevel(target, null, { path: '', listed: listed === null ? null : new Set(listed) })];
   readRows(levels, { level: 0, outerPosition: 0, pointer: [] }, document);
-  return levels.map(({ target: own, outer, path, referenced, outerPositions, counts, rows, pointers, pointer }) => {
-    const missing = [...counts].flatMap(([key, count]) => (count < rows.length ? [key] : []));
-    if (missing.length > 0 && !keysMayDiffer) throw differentKeys(missing[0]!, pointer);
-    return {
-      target: own,
-      outer,
-      path,
-      referenced,
-      outerPositions,
-      rows,
-      pointers,
-      count: rows.length,
-      keys: new Set(counts.keys()),
-      missing: new Set(missing),
-      pointer: toPointer(...pointer),
-    };
-  });
+  return levels.map((level) => closeLevel(level, keysMayDiffer));
 }
 
-function openLevel(target: Target, outer: OpenLevel['outer'], path: string): OpenLevel {
+/** @throws Problem PGRST102 for rows with different keys */
+function closeLevel(
+  { target, outer, path, listed, referenced, outerPositions, counts, rows, pointers, pointer }: OpenLevel,
+  keysMayDiffer: boolean,
+): NestedLevel {
+  const missing = [...counts].flatMap(([key, count]) => (count < rows.length ? [key] : []));
+  if (missing.length > 0 && !keysMayDiffer && listed === null) throw differentKeys(missing[0]!, pointer);
   return {
     target,
     outer,
     path,
+    listed: listed === null ? null : [...listed].filter((key) => !isRelatedKey(target, key)),
+    referenced,
+    outerPositions,
+    rows,
+    pointers,
+    count: rows.length,
+    keys: new Set(counts.keys()),
+    missing: new Set(missing),
+    pointer: toPointer(...pointer),
+  };
+}
+
+function openLevel(
+  target: Target,
+  outer: OpenLevel['outer'],
+  { path, listed }: Pick<OpenLevel, 'path' | 'listed'>,
+): OpenLevel {
+  return {
+    target,
+    outer,
+    path,
+    listed,
     inner: new Map(),
     referenced: new Set(),
     rows: [],
@@ -145,6 +167,7 @@ function readRow(levels: OpenLevel[], { level: index, outerPosition, pointer }: 
   // In its place before those of its related rows.
   level.rows.push('');
   for (const [key, value] of readMembers(row)) {
+    if (level.listed?.has(key) === false) continue;
     if (level.target.columns.has(key)) {
       requireFree(level, key, pointer);
       level.counts.set(key, (level.counts.get(key) ?? 0) + 1);
@@ -182,7 +205,7 @@ function innerLevel(levels: OpenLevel[], index: number, key: string, pointer: re
     level.inner.set(key, levels.length);
     const path = level.path === '' ? key : `${level.path}.${key}`;
     const inserted = requireInserts(level.target, relationship);
-    return levels.push(openLevel(inserted, { level: index, relationship }, path)) - 1;
+    return levels.push(openLevel(inserted, { level: index, relationship }, { path, listed: null })) - 1;
   } catch (error) {
     throw locatedProblem(toReadProblem(error) as Problem, toPointer(...pointer));
   }

@@ -42,7 +42,9 @@ export async function readGivenRows(
   const listed = columns === undefined ? null : parseNames('columns', columns);
   if (listed?.length === 0) throw syntaxProblem('columns', 'a name of a column is expected');
   const keysMayDiffer = listed !== null || mayDiffer(preferences);
-  return { rows: await readRows(body ?? '', format, { keysMayDiffer, isRelated }), listed };
+  const isListed = (key: string): boolean => listed === null || listed.includes(key);
+  const options = { keysMayDiffer, isRelated: (key: string) => isListed(key) && isRelated(key) };
+  return { rows: await readRows(body ?? '', format, options), listed };
 }
 
 /** Whether rows of one table may have different keys: a row without a key gets the default of the column. */

@@ -44,7 +44,7 @@ import {
 export async function buildInsert(request: TargetRequest): Promise<Query> {
   const { target, preferences } = request;
   const given = await readGivenRows(request, (key) => isRelatedKey(target, key));
-  if (given.rows.hasRelated) return buildNestedInsert(request);
+  if (given.rows.hasRelated) return buildNestedInsert(request, given.listed);
   const query = parseRequestQuery(request);
   const conflict = selectConflict(request);
   const columns = insertColumns(request, given);

@@ -140,6 +140,41 @@ test('keys of several columns, of one table, and of values with all digits', asy
   `);
 });
 
+describe('columns of the request are the only keys of the outermost rows that count', () => {
+  const body = [
+    { name: 'Bob', country: 'SE', book: [{ title: 'One', pages: 7 }], 'book!author_id': [{ title: 'Two' }] },
+    { name: 'Cid', 'book!author_id': [{ title: 'Three' }] },
+  ];
+
+  test('a column and related rows that are not listed are left out, and rows may have different keys', async () => {
+    const line = 'POST /rest/author?columns=name,book!author_id&select=name,country,book!author_id(title,pages)';
+    expect(await ask(line, { ...prefer('return=representation, missing=default'), body })).toMatchInlineSnapshot(`
+      "201
+      content-range: */*
+      content-type: application/json; charset=utf-8
+      preference-applied: missing=default, return=representation
+
+      [{"name":"Bob","country":"NO","book":[{"title":"Two","pages":100}]}, 
+       {"name":"Cid","country":"NO","book":[{"title":"Three","pages":100}]}]"
+    `);
+    expect(await rows(books)).toEqual(['Two 100 Bob', 'Three 100 Cid']);
+  });
+
+  test('without related rows in the list, none are inserted', async () => {
+    const line = 'POST /rest/author?columns=name,country&select=name,country';
+    expect(await ask(line, { ...returning, body })).toMatchInlineSnapshot(`
+      "201
+      content-range: */*
+      content-type: application/json; charset=utf-8
+      preference-applied: return=representation
+
+      [{"name":"Bob","country":"SE"}, 
+       {"name":"Cid","country":null}]"
+    `);
+    expect(await rows(books)).toEqual([]);
+  });
+});
+
 describe('preferences', () => {
   test('missing=default counts for each level, whose rows may have different keys', async () => {
     const body = { name: 'Bob', 'book!author_id': [{ title: 'One' }, { title: 'Two', pages: 7 }] };
