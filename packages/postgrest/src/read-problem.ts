@@ -1,6 +1,6 @@
 import type { Problem } from '@pgway/core';
 import { nearestName, ReadFault, type ReadFaultFacts } from '@pgway/core/internal';
-import { queryProblem, rangeProblem, syntaxProblem } from './postgrest-problem.ts';
+import { postgrestProblem, queryProblem, rangeProblem, syntaxProblem } from './postgrest-problem.ts';
 
 /** Returns the error of PostgREST for a mistake in what a request says of the rows to read; other errors unchanged. */
 export function toReadProblem(error: unknown): unknown {
@@ -18,10 +18,12 @@ function readProblem(facts: ReadFaultFacts): Problem {
         hint: similarColumn(facts),
       });
     case 'missing-operator':
-      return queryProblem({
-        code: '42883',
-        message: `"${facts.operator}" does not exist for column "${facts.operand}" of type ${facts.type}`,
-      });
+      return missingOperator(`"${facts.operator}" does not exist for column "${facts.operand}" of type ${facts.type}`);
+    case 'step-into-text':
+      return missingOperator(
+        `operator does not exist: text ${facts.operator} ${facts.isIndex ? 'integer' : 'unknown'}`,
+        'No operator matches the given name and argument types. You might need to add explicit type casts.',
+      );
     case 'no-relationship':
       return noRelationship(facts);
     case 'several-relationships':
@@ -44,6 +46,11 @@ function readProblem(facts: ReadFaultFacts): Problem {
     default:
       return relationProblem(facts);
   }
+}
+
+/** The error of PostgreSQL, with the status that PostgREST gives it. */
+function missingOperator(message: string, hint: string | null = null): Problem {
+  return postgrestProblem(404, '42883', message, { hint });
 }
 
 /** What a request says of a related relation. */

@@ -1,4 +1,5 @@
 import { parseReadQuery, type ReadQuery } from '@pgway/core/internal';
+import { withAliases } from './target-names.ts';
 import type { TargetRequest } from './target.ts';
 
 type Options = Parameters<typeof parseReadQuery> extends [unknown, ...infer Rest] ? Rest : never;
@@ -9,6 +10,6 @@ type Options = Parameters<typeof parseReadQuery> extends [unknown, ...infer Rest
  * @throws ReadFault; Problem `malformed-query`
  */
 export function parseRequestQuery({ parameters }: Pick<TargetRequest, 'parameters'>, ...options: Options): ReadQuery {
-  const read = parseReadQuery(parameters(), ...options);
+  const read = withAliases(parseReadQuery(parameters(), ...options));
   return read.items.length === 0 ? { ...read, items: [{ kind: 'all' }] } : read;
 }

@@ -133,9 +133,9 @@ test('CSV', async () => {
   expect((await client().from('book').select(columns).order('id').csv()).data).toBe(
     [
       'id,"n,m",price,tags,k,author',
-      '1,One,10.00,"{a,b}",v,"{""name"":""Ann""}"',
-      '2,Two,20.50,{b},,"{""name"":""Ann""}"',
-      '3,"Three, four",,{},,"{""name"":""Bob""}"',
+      '1,One,10.00,"{a,b}",v,"{""name"": ""Ann""}"',
+      '2,Two,20.50,{b},,"{""name"": ""Ann""}"',
+      '3,"Three, four",,{},,"{""name"": ""Bob""}"',
     ].join('\n'),
   );
   expect((await client().from('book').select('id').eq('id', 9).csv()).data).toBe('id\n');
@@ -217,7 +217,7 @@ test.each([
   'book?author.id=eq.1',
 ])('no request makes an error of the server: %.60s', async (target) => {
   const response = await ask(gateway, `GET /rest/${target}`);
-  expect(response).toMatch(/^(?:200|400|416)\n/);
+  expect(response).toMatch(/^(?:200|400|416)\n|^404\n.*42883/s);
   // Useless refreshes of the catalog would follow from errors that look like a changed schema.
   expect(response).not.toContain('stale');
 });

@@ -39,5 +39,5 @@ test.each([
 
 test('an operator that the type of an extension does not have', async () => {
   const { status, body } = await gateway.send('GET /rest/topic?path=ov.Top');
-  expect([status, JSON.parse(body).code]).toEqual([400, '42883']);
+  expect([status, JSON.parse(body).code]).toEqual([404, '42883']);
 });

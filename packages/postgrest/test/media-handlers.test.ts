@@ -125,7 +125,7 @@ test('of rows of every type, with the columns that a request selects', async () 
     (await gateway.send(`GET /rest/${path}`, accept('application/x-rows'))).body;
   expect(await read('plain')).toBe('(7,1)\n');
   expect(await read('note?select=title,id&order=id')).toBe('(a,1)\n("b,""c""",2)\n');
-  expect(await read('plain?select=id,note(title)')).toBe('(7,"{""title"":""a""}")\n');
+  expect(await read('plain?select=id,note(title)')).toBe('(7,"{""title"": ""a""}")\n');
 });
 
 test('other forms of rows', async () => {

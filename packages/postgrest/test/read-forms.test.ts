@@ -70,6 +70,13 @@ describe('values', () => {
     expect(await get(`club?select=n:facts->${key}->>b-2&id=eq.1`)).toEqual([{ n: '5' }]);
     expect(await get('club?select=id&facts->>@!%23$%25^%26*_=is.null&order=id&limit=1')).toEqual([{ id: 1 }]);
     expect(await get('club?select=n:facts->x->>-1&id=eq.1')).toEqual([{ n: '2' }]);
+    expect(await get('club?select=facts->>x->0')).toEqual({
+      code: '42883',
+      message: 'operator does not exist: text -> integer',
+      details: null,
+      hint: 'No operator matches the given name and argument types. You might need to add explicit type casts.',
+    });
+    expect((await gateway.send('GET /rest/club?facts->>x->>y=eq.1')).status).toBe(404);
     expect(await get('club?select=facts->>-x')).toMatchObject({
       code: 'PGRST100',
       details: 'a number is expected after "-" at position 10',
@@ -168,7 +175,7 @@ describe('relationships', () => {
       message: "'members' is not an embedded resource in this request",
       hint: "Verify that 'members' is included in the 'select' query parameter.",
     });
-    expect(await get('town?select=id,clubs:club(id)&club.limit=1')).toMatchObject({
+    expect(await get('town?select=id,clubs:club(id),others:club(id)&club.limit=1')).toMatchObject({
       code: 'PGRST108',
       details: 'Target names are not allowed in filters if they have an alias',
       hint: "Change 'club' to 'clubs' in filters, orders or limits.",
@@ -180,6 +187,33 @@ describe('relationships', () => {
       details: "'town' and 'club' do not form a many-to-one or one-to-one relationship",
       hint: null,
     });
+  });
+
+  test('filters, orders and pages name a relation with an alias by its alias or by its table', async () => {
+    const select = 'town?select=name,clubs:club(name,people:member(name))&order=id&limit=1';
+    const people = (...names: string[]): unknown => names.map((name) => ({ name }));
+    const ulm = [{ name: 'Ulm', clubs: [{ name: 'Chess', people: people('Dua', 'Cem') }] }];
+    for (const [club, member] of [
+      ['clubs', 'people'],
+      ['club', 'member'],
+      ['clubs', 'member'],
+    ]) {
+      const path = `${club}.${member}`;
+      const page = `${club}.order=id&${club}.limit=1&${path}.order=id.desc&${path}.limit=5&${path}.fee=gt.0`;
+      expect(await get(`${select}&${page}`)).toEqual(ulm);
+      // The statement is compiled once for other values.
+      expect(await get(`${select}&${page.replace('gt.0', 'gt.10')}`)).toEqual([
+        { name: 'Ulm', clubs: [{ name: 'Chess', people: people('Dua') }] },
+      ]);
+    }
+    // What a request says by both names counts together.
+    expect(await get('town?select=a:club(id)&club.order=id.desc&a.limit=1&club.id=lt.3&order=id&limit=1')).toEqual([
+      { a: [{ id: 2 }] },
+    ]);
+    // A relation with the name as its alias is meant.
+    expect(await get('town?select=club:mayor(id),x:club(id)&club.id=gt.1&order=id&limit=1')).toEqual([
+      { club: null, x: [{ id: 1 }, { id: 2 }] },
+    ]);
   });
 
   test('groups by spread columns, ordered by their names in the result; by JSON within them', async () => {

@@ -991,6 +991,12 @@ describe('openApiMode and serverUrl', () => {
     expect(document.paths['/boss'].get.security).toEqual([{ JWT: [] }]);
     expect(document.paths['/item'].get.security).toBeUndefined();
     expect(Object.keys(document.definitions.item.properties)).toEqual(['id', 'name']);
+    // As in PostgREST: generated clients have the same arguments.
+    expect(document.paths['/item'].post.parameters).toEqual([
+      { $ref: '#/parameters/body.item' },
+      { $ref: '#/parameters/select' },
+      { $ref: '#/parameters/preferPost' },
+    ]);
   });
 
   test('disabled has no document', async () => {

@@ -38,6 +38,7 @@ const gateway = useGateway(
   create view api.outlet as select country as land, number, name from shop;
   create view api.receipt as select id, shop, country from sale;
   create view api.two_outlets as select a.country, a.number, b.country as c2 from shop a join shop b on b.name > a.name;
+  create view api.half_outlet as select country, name from shop;
   create view api.imitation as select id as ":resno", author_id as "} :resno 1 :resname x :resorigtbl", title as "{" from book;
   create view api.loop_a as select id, author_id from book;
   create view api.loop_b as select id, author_id from api.loop_a;
@@ -97,7 +98,7 @@ test.each([
   ['a union', 'either?select=id,writer(full_name)'],
   ['a table that is not published', 'nested?select=number,author(name)'],
   ['a column that the view does not show', 'nested?select=number,writer!book_editor_id_fkey(full_name)'],
-  ['half a composite key', 'two_outlets?select=number,receipt(id)'],
+  ['half a composite key', 'half_outlet?select=country,receipt(id)'],
   ['views that select from each other', 'loop_a?select=id,writer(full_name)'],
 ])('no relationship: %s', async (_, target) => {
   expect(await ask(gateway, `GET /rest/${target}`)).toMatch(/^400\n.*PGRST200/s);
@@ -109,6 +110,22 @@ test('a table that a view shows twice is ambiguous until a hint names the column
   expect(ambiguous).toContain('"code":"PGRST201"');
   expect(ambiguous).toContain("Try changing 'nested' to one of the following: 'nested!first_id', 'nested!second_id'.");
   expect((await client().from('twice').select('nested!second_id(number)')).data).toEqual([{ nested: [{ number: 3 }] }]);
+});
+
+test('a composite key whose column a view shows twice is ambiguous', async () => {
+  const relation = (columns: string): unknown => ({
+    cardinality: 'one-to-many',
+    embedding: 'two_outlets with receipt',
+    relationship: `sale_country_shop_fkey using two_outlets(${columns}) and receipt(country, shop)`,
+  });
+  const { status, body } = await gateway.send('GET /rest/two_outlets?select=number,receipt(id)');
+  expect(status).toBe(300);
+  expect(JSON.parse(body)).toMatchObject({
+    code: 'PGRST201',
+    details: [relation('country, number'), relation('c2, number')],
+  });
+  const hinted = await ask(gateway, 'GET /rest/two_outlets?select=number,receipt!sale_country_shop_fkey(id)');
+  expect(hinted).toMatch(/^300\n/);
 });
 
 test('views of one table are related by its own key, in the direction of the hint', async () => {

@@ -84,12 +84,13 @@ describe('an insert', () => {
       'id, name, code',
     )) as [string, unknown];
     expect(sql).toContain(
-      `case when "item"."row" operator(pg_catalog.->) E'id'::pg_catalog.text is null then (pg_catalog.nextval('public.item_id_seq'::pg_catalog.regclass)) else "body"."id" end`,
+      `(array[(pg_catalog.nextval('public.item_id_seq'::pg_catalog.regclass))::"pg_catalog"."int4", "body"."id"])[case when "item"."row" operator(pg_catalog.->) E'id'::pg_catalog.text is null then 1 else 2 end]`,
     );
+    // The row with an id has used 200.
     expect(rows).toEqual([
       ['10', 'unnamed', 'none'],
-      ['200', null, 'none'],
-      ['201', 'n', 'x'],
+      ['201', null, 'none'],
+      ['202', 'n', 'x'],
     ]);
     const view = written(['number', 'title', 'code'], 'default', 'item_view');
     const intoView = insertStatement(
@@ -100,7 +101,7 @@ describe('an insert', () => {
       expect.any(String),
       [
         ['11', 'unnamed', 'none'],
-        ['202', 't', 'none'],
+        ['204', 't', 'none'],
       ],
     ]);
   });

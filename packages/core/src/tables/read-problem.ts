@@ -25,6 +25,8 @@ function describe(facts: ReadFaultFacts): string {
       return `"${shorten(facts.column)}" is not a column of ${facts.relation}; the columns are ${facts.columns.slice(0, 50).join(', ')}.`;
     case 'missing-operator':
       return `"${facts.operand}" is ${facts.type}, which has no "${facts.operator}".`;
+    case 'step-into-text':
+      return `"->>" gives text, which has no "${facts.operator}${shorten(facts.key)}"; write "->" before it.`;
     case 'no-relationship':
       return describeMissing(facts);
     case 'several-relationships': {

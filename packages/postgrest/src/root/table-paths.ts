@@ -74,7 +74,7 @@ export function tablePath(table: AllowedTable): readonly [path: string, item: Sw
       [...filters, 'select', 'order', 'range', 'rangeUnit', 'offset', 'limit', 'preferCount'],
       { 200: { description: 'OK', schema: rows }, 206: { description: 'Partial Content' } },
     ],
-    ['POST', [body, 'select', 'on_conflict', 'preferPost'], { 201: { description: 'Created' } }],
+    ['POST', [body, 'select', 'preferPost'], { 201: { description: 'Created' } }],
     ['DELETE', [...filters, 'preferReturn'], { 204: { description: 'No Content' } }],
     ['PATCH', [...filters, body, 'preferReturn'], { 204: { description: 'No Content' } }],
   ];

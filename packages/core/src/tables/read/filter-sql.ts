@@ -293,14 +293,24 @@ function fieldOperand(aliased: Aliased, field: Field, parameter: string, isCompa
   const isJson = column.type.builtin === 'json' || column.type.builtin === 'jsonb';
   const source: ValueSource = { name, key: parameter, type: { sql: 'pg_catalog.text', display: 'text' } };
   const value = text('(').add(isJson ? reference : `pg_catalog.to_jsonb(${reference})`);
-  for (const { gives, key } of path) {
-    value.add(` operator(pg_catalog.${gives === 'json' ? '->' : '->>'}) `);
-    value.bind(key, /^-?\d{1,9}$/.test(key) ? 'pg_catalog.int4' : 'pg_catalog.text', source);
-  }
+  writePath(value, field, parameter, source);
   const isText = path.at(-1)!.gives === 'text';
   const needsCast = isCompared && !isText && column.type.builtin === 'json';
   value.add(needsCast ? ')::pg_catalog.jsonb' : ')');
   return { sql: value, type: isText ? 'pg_catalog.text' : jsonb, column: null, source };
+}
+
+/** @throws ReadFault for a step after one that gives text */
+function writePath(value: SqlText, { path, position }: Field, parameter: string, source: ValueSource): void {
+  for (const [index, { gives, key }] of path.entries()) {
+    const operator = gives === 'json' ? '->' : '->>';
+    const isIndex = /^-?\d{1,9}$/.test(key);
+    if (path[index - 1]?.gives === 'text') {
+      throw new ReadFault({ kind: 'step-into-text', parameter, position, operator, key, isIndex });
+    }
+    value.add(` operator(pg_catalog.${operator}) `);
+    value.bind(key, isIndex ? 'pg_catalog.int4' : 'pg_catalog.text', source);
+  }
 }
 
 /**

@@ -33,6 +33,14 @@ export type ReadFaultFacts =
       readonly operand: string;
       readonly type: string;
     })
+  /** A step of a JSON path after `->>`, which gives text. */
+  | (Place & {
+      readonly kind: 'step-into-text';
+      readonly operator: '->' | '->>';
+      readonly key: string;
+      /** Whether the key is the index of an array. */
+      readonly isIndex: boolean;
+    })
   | (Place & {
       readonly kind: 'no-relationship';
       readonly schema: string;

@@ -116,7 +116,7 @@ export function createReadModel(
     add(link.from.relation, toOne(link));
     add(link.to.relation, fromTarget(link));
   }
-  const inKeys = links.filter(({ base }) => base.inPrimaryKey);
+  const inKeys = links.filter((link) => link.base.inPrimaryKey && isCertain(link));
   for (const siblings of groupBy(inKeys, ({ from }) => from.relation).values()) {
     const [{ base, from }] = siblings as [Link, ...Link[]];
     // A view of a readable junction would make plain requests ambiguous.
@@ -185,6 +185,8 @@ interface End {
   readonly relation: Relation;
   readonly columns: readonly string[];
   readonly isView: boolean;
+  /** As in `KeyInView`. */
+  readonly isAmbiguous: boolean;
 }
 
 /** A foreign key between two tables, or between views that show its columns. */
@@ -194,15 +196,20 @@ interface Link {
   readonly to: End;
 }
 
+/** Whether the columns of the key are known: otherwise a request that names it is ambiguous. */
+function isCertain({ from, to }: Link): boolean {
+  return !from.isAmbiguous && !to.isAmbiguous;
+}
+
 function listLinks(byKey: ReadonlyMap<string, Relation>, { foreignKeys, viewColumns }: KeyFacts): readonly Link[] {
   const keysInViews = createViewKeys(viewColumns);
   const ends = (schema: string, name: string, columns: readonly string[]): readonly End[] => {
     const toEnd = (key: KeyInView, isView: boolean): readonly End[] => {
       const relation = byKey.get(relationKey(key));
-      return relation === undefined ? [] : [{ relation, columns: key.columns, isView }];
+      return relation === undefined ? [] : [{ relation, columns: key.columns, isView, isAmbiguous: key.isAmbiguous }];
     };
     const views = keysInViews(schema, name, columns).flatMap((key) => toEnd(key, true));
-    return [...toEnd({ schema, name, columns }, false), ...views];
+    return [...toEnd({ schema, name, columns, isAmbiguous: false }, false), ...views];
   };
   return foreignKeys.flatMap((base) => {
     const targets = ends(base.targetSchema, base.targetTable, base.targetColumns);
@@ -228,7 +235,7 @@ export function foreignKeysOf(
 ): readonly RelationKey[] {
   const byKey = new Map(relations.map((relation) => [relationKey(relation), relation]));
   return listLinks(byKey, facts)
-    .filter(({ from }) => from.relation.schema === schema && from.relation.name === name)
+    .filter((link) => isCertain(link) && link.from.relation.schema === schema && link.from.relation.name === name)
     .map(({ base, from, to }) => ({
       name: base.name,
       columns: from.columns,

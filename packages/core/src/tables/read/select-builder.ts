@@ -219,8 +219,13 @@ export class SelectBuilder {
     if (isEmptyRelation(item)) return;
     const list = `${alias}."value"`;
     const result = givesObject ? list : withinListLimit(`coalesce(${list}, '[]')`, bytesOf(list));
-    const comparable = joined.isGrouped ? `(${result})::pg_catalog.jsonb` : result;
-    this.#addColumn(joined, name, { sql: `${comparable} as ${quoteIdentifier(name)}` });
+    this.#addColumn(joined, name, { sql: `${this.#jsonOf(joined, result)} as ${quoteIdentifier(name)}` });
+  }
+
+  /** Returns JSON of related rows. Where rows are grouped it is `jsonb`, and within a row as text, which PostgREST writes so. */
+  #jsonOf({ isGrouped }: Joined, value: string): string {
+    const isText = this.#valuesAs !== undefined && this.#valuesAs !== 'json';
+    return isGrouped || isText ? `(${value})::pg_catalog.jsonb` : value;
   }
 
   #findRelationship(
@@ -311,8 +316,7 @@ export class SelectBuilder {
     );
     for (const name of names) {
       const list = `${alias}.${quoteIdentifier(name)}`;
-      const limited = withinListLimit(list, bytesOf(list));
-      const value = joined.isGrouped ? `(${limited})::pg_catalog.jsonb` : limited;
+      const value = this.#jsonOf(joined, withinListLimit(list, bytesOf(list)));
       this.#addColumn(joined, name, { sql: `${value} as ${quoteIdentifier(name)}` });
     }
   }

@@ -31,7 +31,12 @@ export interface KeyInView {
   readonly schema: string;
   readonly name: string;
   readonly columns: readonly string[];
+  /** Whether the view shows a column of a composite key several times: which of them belong together is unknown. */
+  readonly isAmbiguous: boolean;
 }
+
+/** Ways to choose the columns of a composite key. A view with more of them has none. */
+const maxChoices = 16;
 
 /** Returns a function that lists the views which show all columns of a key. */
 export function createViewKeys(
@@ -47,10 +52,14 @@ export function createViewKeys(
 
 function keysInView(inView: readonly ViewColumn[], key: readonly string[]): readonly KeyInView[] {
   const { schema, view: name } = inView[0]!;
-  const choices = key.map((column) => inView.filter(({ tableColumn }) => tableColumn === column));
-  // A view can join a table with itself. Which columns of a key belong together is unknown then.
-  if (key.length > 1 && choices.some(({ length }) => length > 1)) return [];
-  if (key.length === 1) return choices[0]!.map(({ column }) => ({ schema, name, columns: [column] }));
-  const found = choices.flatMap(([only]) => (only === undefined ? [] : [only.column]));
-  return found.length === key.length ? [{ schema, name, columns: found }] : [];
+  const shown = key.map((column) => inView.filter(({ tableColumn }) => tableColumn === column));
+  const ways = shown.reduce((product, { length }) => product * length, 1);
+  // A view can join a table with itself, or show a column twice.
+  const isAmbiguous = key.length > 1 && ways > 1;
+  if (isAmbiguous && ways > maxChoices) return [];
+  const choices = shown.reduce<readonly (readonly string[])[]>(
+    (chosen, columns) => chosen.flatMap((earlier) => columns.map(({ column }) => [...earlier, column])),
+    [[]],
+  );
+  return choices.map((columns) => ({ schema, name, columns, isAmbiguous }));
 }

@@ -77,7 +77,16 @@ export function bodyValue(written: WrittenColumn): string {
   const value = isReadAlone(written) ? itemValueSql(column) : bodyReference(column);
   const key = `${quoteLiteral(column.name)}::pg_catalog.text`;
   // A JSON null is a value.
-  return `case when "item"."row" operator(pg_catalog.->) ${key} is null then (${defaultSql(column)}) else ${value} end`;
+  const isMissing = `"item"."row" operator(pg_catalog.->) ${key} is null`;
+  const missing = defaultSql(column);
+  // As in PostgREST, a sequence gives a number to each row, also to those that have the key: an array evaluates both of its elements.
+  return isNextNumber(missing) && !isReadAlone(written)
+    ? `(array[(${missing})::${column.type.sql}, ${value}])[case when ${isMissing} then 1 else 2 end]`
+    : `case when ${isMissing} then (${missing}) else ${value} end`;
+}
+
+function isNextNumber(expression: string): boolean {
+  return expression.includes('pg_catalog.nextval(');
 }
 
 /** Returns one column of an object of the body, read where the expression is evaluated. */
