@@ -78,7 +78,8 @@ function rowsQuery(
     toError: (error) => guardProblem(error, []) ?? raisedProblem(error) ?? toError(error),
   };
   const { settings, earlier } = beginTransaction(request);
-  const query: Query = { ...statement, settings: settings!, rowResponse };
+  const { sql, statementKey, values, valueSources } = statement;
+  const query = { sql, statementKey: statementKey!, values, valueSources, settings: settings!, rowResponse };
   return earlier === undefined ? query : { ...query, earlier };
 }
 
@@ -173,14 +174,14 @@ export interface ReadResult {
 function respond(request: TargetRequest, result: ReadResult, location: HeaderList, isCall: boolean): GatewayResponse {
   const { rows } = result;
   if (request.media.shape === 'object' && rows !== 1) throw notSingular(String(rows));
-  const headers = [
-    ...location,
-    ...contentRange(result),
-    ...preferenceApplied(request.preferences, isCall ? callPreferences : readPreferences),
-  ];
+  const headers = location.concat(
+    contentRange(result),
+    preferenceApplied(request.preferences, isCall ? callPreferences : readPreferences),
+  );
   const isNull = request.media.shape === 'row' && rows === 0;
   const { body, memory = null } = isNull ? { body: 'null' } : result;
-  return { ...representation(request, rangeStatus(result), body, headers), memory };
+  const response = representation(request, rangeStatus(result), body, headers);
+  return memory === null ? response : { ...response, memory };
 }
 
 /**

@@ -11,12 +11,9 @@ export function beginTransaction(
   own: readonly RequestSetting[] = [],
 ): Pick<Query, 'settings' | 'earlier'> {
   const { preRequest } = target.options.transaction;
-  return {
-    settings: own.length === 0 ? settings() : [...settings(), ...own],
-    ...(preRequest === null
-      ? {}
-      : { earlier: [{ sql: preRequest, statementKey: 'before', values: [], valueSources: [] }] }),
-  };
+  const all = own.length === 0 ? settings() : [...settings(), ...own];
+  if (preRequest === null) return { settings: all };
+  return { settings: all, earlier: [{ sql: preRequest, statementKey: 'before', values: [], valueSources: [] }] };
 }
 
 /** Whether the transaction is rolled back. That of a host would stay read-only otherwise. */

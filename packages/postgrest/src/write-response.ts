@@ -23,9 +23,7 @@ export function representation(
       media.contentType,
       'vary',
       profile.length === 0 ? vary : `${vary}, Accept-Profile`,
-      ...profile,
-      ...headers,
-    ],
+    ].concat(profile, headers),
     body: isHex ? Buffer.from(body, 'hex') : body,
   };
 }

@@ -116,7 +116,7 @@ function buildCustomQuery(
 ): ExecutableCall | Promise<ExecutableCall> {
   const { candidate, parameters, values, rows } = call;
   const { endpoint, queryBuilder } = candidate;
-  const built = queryBuilder!({
+  const query = {
     endpoint,
     parameters,
     values,
@@ -124,8 +124,8 @@ function buildCustomQuery(
     body: bodyOf(input),
     paths: readPaths(endpoint, input),
     context: toQueryContext(call, { request, caller }, options),
-    ...(rows === undefined ? undefined : { rows }),
-  });
+  };
+  const built = queryBuilder!(rows === undefined ? query : { ...query, rows });
   const { forcesGenericPlans } = options;
   return 'then' in built
     ? Promise.resolve(built).then((query) => toExecutableCall(call, query, forcesGenericPlans))
@@ -134,11 +134,10 @@ function buildCustomQuery(
 
 function toExecutableCall(call: InjectedCall, query: Query, forcesGenericPlans: boolean): ExecutableCall {
   const { candidate, parameters, values, rows } = call;
-  return {
+  const executable: ExecutableCall = {
     candidate,
     parameters,
     values,
-    ...(rows === undefined ? undefined : { rows }),
     settings: addSettings(call.settings, query, forcesGenericPlans),
     statement:
       query.columns === undefined
@@ -154,6 +153,7 @@ function toExecutableCall(call: InjectedCall, query: Query, forcesGenericPlans: 
     mayCache: query.readsOthers !== true,
     toError: query.toError ?? null,
   };
+  return rows === undefined ? executable : { ...executable, rows };
 }
 
 function addSettings(
@@ -161,7 +161,7 @@ function addSettings(
   { settings, planCacheMode }: Query,
   forcesGenericPlans: boolean,
 ): InjectedCall['settings'] {
-  const all = settings === undefined ? own : [...own, ...settings];
+  const all = settings === undefined ? own : own.length === 0 ? settings : [...own, ...settings];
   return planCacheMode === undefined || !forcesGenericPlans ? all : [...all, ['plan_cache_mode', planCacheMode]];
 }
 
