@@ -1,5 +1,3 @@
-import { viewEntriesSql } from './view-entries.sql.ts';
-
 /** Returns an expression: the names of the columns of an index, in its order, as JSON; null without such an index. */
 function indexColumns(condition: string): string {
   return `(
@@ -16,7 +14,7 @@ const allColumns = `(
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '')`;
 
 /**
- * Common table expressions of a recursive query that has `listed`: the last one, `change_sources`, has a list of tables for each relation whose
+ * Common table expressions of a recursive query that has `listed` and `entries`: the last one, `change_sources`, has a list of tables for each relation whose
  * comment has the word "changes". For others, views need not be read.
  */
 export const changeSourcesSql: string = `watched (oid, relkind) as (
@@ -31,16 +29,12 @@ export const changeSourcesSql: string = `watched (oid, relkind) as (
     where watched.relkind <> 'v'
   union
     select watched.oid, e.number, e.origin, e.origin_number
-    from watched cross join lateral (${viewEntriesSql('r.ev_class = watched.oid')}) e
-    where watched.relkind = 'v' and e.origin <> 0
+    from watched join entries e on e.view = watched.oid
 ), origin_columns (relation, number, source, source_number) as (
     select shown.relation, shown.number, shown.source, shown.source_number from shown
   union
     select o.relation, o.number, e.origin, e.origin_number
-    from origin_columns o
-      join pg_catalog.pg_class c on c.oid = o.source and c.relkind = 'v'
-      cross join lateral (${viewEntriesSql('r.ev_class = c.oid')}) e
-    where e.origin <> 0 and e.number = o.source_number
+    from origin_columns o join entries e on e.view = o.source and e.number = o.source_number
 ), change_sources (relation, list) as (
     select o.relation, pg_catalog.json_agg(pg_catalog.json_build_object(
       'schema', n.nspname,

@@ -3,13 +3,10 @@ import { reachedTypes, typeRows } from '../catalog/types.sql.ts';
 import { changeSourcesSql } from './change-sources.sql.ts';
 import { viewEntriesSql } from './view-entries.sql.ts';
 
-/** Maps columns of an automatically updatable view to columns of the relation it selects from. */
-const originsOf = (view: string): string => `
-      select entry.number, entry.origin as source, entry.origin_number as source_number
-      from (${viewEntriesSql(`r.ev_class = ${view}
-        and case when r.ev_class in (select unreachable.oid from unreachable) then false
-          else pg_catalog.pg_relation_is_updatable(r.ev_class, false) & 4 <> 0 end`)}) entry
-      where entry.origin <> 0 and pg_catalog.pg_column_is_updatable(${view}, entry.number, false)`;
+/** Whether a column of a view is a column of the relation it selects from that can be written through it. */
+const isUpdatable = (entry: string): string => `
+      case when ${entry}.view in (select unreachable.oid from unreachable) then false
+        else pg_catalog.pg_column_is_updatable(${entry}.view, ${entry}.number, false) end`;
 
 /** Whether an INSTEAD OF trigger or a rule decides what becomes of a written row. */
 const redirected = (relation: string): string => `(exists (
@@ -30,21 +27,6 @@ const defaultClassOf = (type: string): string => `
         where k.castsource = ${type} and k.casttarget = o.opcintype and k.castmethod = 'b' and k.castcontext = 'i'))
       order by m.amname::text, o.opcintype <> ${type}
       limit 1`;
-
-/**
- * The events (bits of `pg_relation_is_updatable`) whose RETURNING returns each row that the statement finds. Rules and INSTEAD OF triggers replace
- * the statement, and triggers BEFORE DELETE may replace the deletion of a row, as by a mark.
- */
-const countedEvents = (relation: string): string => `(
-      select 20 & ~coalesce(pg_catalog.bit_or(event.bits), 0)
-      from (select ${relation} union all select o.source from origins o where o.view = ${relation}) concerned (oid)
-        cross join lateral (
-          select case r.ev_type when '2' then 4 when '4' then 16 else 0 end
-          from pg_catalog.pg_rewrite r where r.ev_class = concerned.oid
-          union all
-          select case when t.tgtype & 64 <> 0 then 20 when t.tgtype & 11 = 11 then 16 else 0 end
-          from pg_catalog.pg_trigger t where t.tgrelid = concerned.oid
-        ) event (bits))`;
 
 /** The events (bits of `pg_relation_is_updatable`) that INSTEAD OF triggers or unconditional INSTEAD rules of a view handle. */
 const redirectedEvents = (view: string): string => `(
@@ -102,16 +84,28 @@ export const tablesSql: string = `with recursive listed as (
         on d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refobjid = unreachable.oid
         and d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
       join pg_catalog.pg_rewrite r on r.oid = d.objid
-), origins (view, number, source, source_number) as (
-    select listed.oid, o.number, o.source, o.source_number
-    from listed cross join lateral (${originsOf('listed.oid')}) o
-    where listed.relkind = 'v'
+), opened (oid) as (
+    select listed.oid from listed where listed.relkind = 'v'
   union
-    select origins.view, origins.number, o.source, o.source_number
-    from origins
-      join pg_catalog.pg_class c on c.oid = origins.source and c.relkind = 'v'
-      cross join lateral (${originsOf('c.oid')}) o
-    where o.number = origins.source_number
+    select d.refobjid
+    from opened
+      join pg_catalog.pg_rewrite r on r.ev_class = opened.oid and r.ev_type = '1'
+      join pg_catalog.pg_depend d
+        on d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and d.objid = r.oid
+        and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+      join pg_catalog.pg_class c on c.oid = d.refobjid and c.relkind = 'v'
+), entries (view, number, origin, origin_number) as materialized (
+    select entry.view, entry.number, entry.origin, entry.origin_number
+    from (${viewEntriesSql('r.ev_class = any (array(select opened.oid from opened))')}) entry
+    where entry.origin <> 0
+), origins (view, number, source, source_number) as (
+    select e.view, e.number, e.origin, e.origin_number
+    from listed join entries e on e.view = listed.oid
+    where ${isUpdatable('e')}
+  union
+    select origins.view, origins.number, e.origin, e.origin_number
+    from origins join entries e on e.view = origins.source and e.number = origins.source_number
+    where ${isUpdatable('e')}
 ), base_columns (view, number, source, source_number, again) as (
     select origins.view, origins.number, origins.source, origins.source_number, pg_catalog.row_number()
       over (partition by origins.view, origins.source, origins.source_number order by origins.number) > 1
@@ -136,19 +130,20 @@ export const tablesSql: string = `with recursive listed as (
     select t.oid from pg_catalog.pg_type t where t.typtype = 'd' and t.typnotnull
   union
     select t.oid from not_null_domains n join pg_catalog.pg_type t on t.typtype = 'd' and t.typbasetype = n.oid
+), inherited (parent, oid, relation, name) as (
+    select o.conparentid, o.oid, o.conrelid, o.conname from pg_catalog.pg_constraint o where o.conparentid <> 0
+  union all
+    select p.oid, o.oid, o.conrelid, o.conname
+    from pg_catalog.pg_inherits i
+      join pg_catalog.pg_constraint o on o.conrelid = i.inhrelid and o.contype = 'c'
+      join pg_catalog.pg_constraint p on p.conrelid = i.inhparent and p.conname = o.conname
 ), commented (oid, relation, referenced, place, name, description, level) as (
     select o.oid, o.conrelid, o.confrelid, o.conrelid, o.conname, d.description, 0
     from pg_catalog.pg_description d join pg_catalog.pg_constraint o on o.oid = d.objoid
     where d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass and o.conrelid <> 0
   union
-    select o.oid, c.relation, c.referenced, o.conrelid, o.conname, c.description, c.level + 1
-    from commented c cross join lateral (
-      select p.oid, p.conrelid, p.conname from pg_catalog.pg_constraint p where p.conparentid = c.oid
-      union all
-      select h.oid, h.conrelid, h.conname
-      from pg_catalog.pg_inherits i join pg_catalog.pg_constraint h on h.conrelid = i.inhrelid
-      where i.inhparent = c.place and h.contype = 'c' and h.conname = c.name
-    ) o
+    select i.oid, c.relation, c.referenced, i.relation, i.name, c.description, c.level + 1
+    from commented c join inherited i on i.parent = c.oid
 ), messages (relation, list) as (
     select concerned.oid, pg_catalog.json_agg(pg_catalog.json_build_object(
       'schema', rn.nspname, 'table', r.relname, 'name', c.name, 'comment', c.description)
@@ -207,6 +202,22 @@ export const tablesSql: string = `with recursive listed as (
       left join pg_catalog.pg_attrdef own_default on own_default.adrelid = a.attrelid and own_default.adnum = a.attnum
       left join pg_catalog.pg_attrdef base_default on base_default.adrelid = base.attrelid and base_default.adnum = base.attnum
     group by listed.oid
+), replaced (relation, events) as (
+    -- Rules and INSTEAD OF triggers replace the statement, and triggers BEFORE DELETE may replace the deletion of a row, as by a mark.
+    select concerned.oid, pg_catalog.bit_or(event.bits)
+    from (
+      select listed.oid, listed.oid as source from listed
+      union all
+      select origins.view, origins.source from origins
+    ) concerned
+      join (
+        select r.ev_class as relation, case r.ev_type when '2' then 4 when '4' then 16 end as bits
+        from pg_catalog.pg_rewrite r where r.ev_type in ('2', '4')
+        union all
+        select t.tgrelid, case when t.tgtype & 64 <> 0 then 20 else 16 end
+        from pg_catalog.pg_trigger t where t.tgtype & 64 <> 0 or t.tgtype & 11 = 11
+      ) event on event.relation = concerned.source
+    group by concerned.oid
 ), ${changeSourcesSql}, ${reachedTypes}
   ${typeRows}
 union all
@@ -264,7 +275,7 @@ union all
     'comment', d.description,
     'writable', case when u.oid is null then pg_catalog.pg_relation_is_updatable(listed.oid, true) else 0 end,
     'arbiter', coalesce(k.arbiter, false),
-    'counted', case when listed.relkind = 'f' then 0 else ${countedEvents('listed.oid')} end,
+    'counted', case when listed.relkind = 'f' then 0 else 20 & ~coalesce(replaced.events, 0) end,
     'columns', coalesce(columns.list, '[]'),
     'constraints', messages.list,
     'changes', change_sources.list
@@ -273,6 +284,7 @@ union all
     left join unreachable u on u.oid = listed.oid
     left join keys k on k.relation = listed.oid
     left join columns on columns.relation = listed.oid
+    left join replaced on replaced.relation = listed.oid
     left join messages on messages.relation = listed.oid
     left join change_sources on change_sources.relation = listed.oid
     left join pg_catalog.pg_description d
