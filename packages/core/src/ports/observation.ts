@@ -87,6 +87,7 @@ type Event =
     }
   /** A service that authentication needs fails; callers may be treated as anonymous. */
   | { readonly kind: 'authentication-error'; readonly error: Error }
+  /** Of the notices of a call with one text, the first ten, and then one that says so. */
   | { readonly kind: 'notice'; readonly endpoint: Endpoint; readonly notice: Notice }
   /** A routine has changed a session setting beyond its transaction. The connection is closed, to protect the next caller. */
   | { readonly kind: 'setting-leaked'; readonly endpoint: Endpoint; readonly setting: string }

@@ -18,13 +18,34 @@ export interface NoticeEventContext {
 
 export type NoticeListener = (notice: Notice) => void;
 
+/** Notices of a call with one text that are reported: PostgreSQL sends some for each row, as for a text search without lexemes. */
+const maxRepeats = 10;
+/** Texts of a call that are counted at a time. */
+const maxTexts = 100;
+
+/** Passes each text on a limited number of times, and then says so once. */
+function limitRepeats(report: NoticeListener): NoticeListener {
+  let counts: Map<string, number> | null = null;
+  return (notice) => {
+    const { severity, message } = notice;
+    const text = `${severity} ${message}`;
+    counts ??= new Map();
+    const count = (counts.get(text) ?? 0) + 1;
+    if (count === 1 && counts.size >= maxTexts) counts.clear();
+    counts.set(text, count);
+    if (count <= maxRepeats) report(notice);
+    else if (count === maxRepeats + 1)
+      report({ severity, message: `further notices of this call are not reported: ${message}` });
+  };
+}
+
 /** Returns the receiver of notices of a call: they go to the observer, and become events. */
 export function createNoticeHandler(
   context: { onNotice(endpoint: Endpoint, notice: Notice): void },
   endpoint: Endpoint,
   raiseEvent: NoticeListener | null,
 ): NoticeListener {
-  const report: NoticeListener = (notice) => context.onNotice(endpoint, notice);
+  const report = limitRepeats((notice) => context.onNotice(endpoint, notice));
   if (raiseEvent === null) return report;
   return (notice) => {
     raiseEvent(notice);

@@ -30,6 +30,11 @@ const sql = `
   create function loud() returns void language plpgsql as $$ begin perform inner_raise(); end $$;
   comment on function loud is 'HTTP POST';
 
+  create function repeats() returns void language plpgsql as $$ begin
+    for i in 1..30 loop raise notice 'of each row'; raise notice 'row %', i; end loop;
+  end $$;
+  comment on function repeats is 'HTTP POST';
+
   create function broken() returns int language plpgsql as $$ begin execute 'select no_such_column'; end $$;
   comment on function broken is 'HTTP GET';
 `;
@@ -153,6 +158,16 @@ test.each([
   const lines = await linesOf('POST /api/loud', { logConnectionNoticeEventsMode });
   const fields = { name: 'Gateway', routine: 'public.loud()', severity: 'NOTICE' };
   expect(lines).toEqual([['info', 'from within', where === undefined ? fields : { ...fields, where }]]);
+});
+
+test('a notice that a call repeats for each row is logged ten times, and other notices of the call all', async () => {
+  const messages = (await linesOf('POST /api/repeats', {})).map(([, message]) => message);
+  const ofEachRow = messages.filter((message) => message.endsWith('of each row'));
+  expect(ofEachRow).toEqual([
+    ...Array.from({ length: 10 }, () => 'of each row'),
+    'further notices of this call are not reported: of each row',
+  ]);
+  expect(messages.filter((message) => message.startsWith('row '))).toHaveLength(30);
 });
 
 test('logConnectionNoticeEvents: false logs no notices', async () => {
