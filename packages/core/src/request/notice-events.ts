@@ -27,7 +27,7 @@ const maxTexts = 100;
 function limitRepeats(report: NoticeListener): NoticeListener {
   let counts: Map<string, number> | null = null;
   return (notice) => {
-    const { severity, message } = notice;
+    const { severity, code, message } = notice;
     const text = `${severity} ${message}`;
     counts ??= new Map();
     const count = (counts.get(text) ?? 0) + 1;
@@ -35,7 +35,7 @@ function limitRepeats(report: NoticeListener): NoticeListener {
     counts.set(text, count);
     if (count <= maxRepeats) report(notice);
     else if (count === maxRepeats + 1)
-      report({ severity, message: `further notices of this call are not reported: ${message}` });
+      report({ severity, code, message: `further notices of this call are not reported: ${message}` });
   };
 }
 
