@@ -226,7 +226,7 @@ export class Channel {
     };
     const subscription = new TableSubscription(plan, listener, before);
     try {
-      await subscription.open(services.feed, identity);
+      await subscription.open(services, identity, this.#connection.callerKey(identity));
       return subscription;
     } catch (error) {
       if (error instanceof DatabaseError) services.tables.forget();

@@ -6,6 +6,8 @@ export const maxChannels = 100;
 export const maxBindings = 100;
 /** Tables that all channels of a connection watch, each binding with `*` counted by the tables that it stands for. */
 export const maxSubscriptions = 500;
+/** Different tables, filters and columns that all connections of a caller from one network watch. */
+export const maxCallerSubscriptions = 2_000;
 export const maxFilterLength = 4_096;
 export const maxConditions = 100;
 /** Messages that wait until an earlier one is answered. Then the socket is not read. */

@@ -10,6 +10,7 @@ import {
   toGatewayRequest,
 } from '@pgway/core/internal';
 import { WebSocketServer } from 'ws';
+import { CallerSubscriptions } from './caller-subscriptions.ts';
 import { Connection, toCallerRequest } from './connection.ts';
 import { type Handshake, readHandshake, refuseHandshake } from './handshake.ts';
 import { checkIntervalMs, maxCallerMessagesPerSecond, maxMessageBytes } from './limits.ts';
@@ -82,7 +83,9 @@ export function createServices(access: RealtimeAccess, allowsPublicChannels: boo
   const history = new MessageHistory(access.database, new Limiter(clientShare(share)));
   const counts = { refusals: 0, slowClients: 0 };
   const callerRates = new MessageRates(maxCallerMessagesPerSecond);
-  return { ...access, tables, hub, databaseMessages, policies, history, callerRates, allowsPublicChannels, counts };
+  const callerSubscriptions = new CallerSubscriptions();
+  const messages = { hub, databaseMessages, policies, history, callerRates };
+  return { ...access, ...messages, tables, callerSubscriptions, allowsPublicChannels, counts };
 }
 
 /** Milliseconds between two looks at the messages of the database. */

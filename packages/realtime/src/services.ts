@@ -1,4 +1,5 @@
 import type { RealtimeAccess } from '@pgway/core/internal';
+import type { CallerSubscriptions } from './caller-subscriptions.ts';
 import type { DatabaseMessages } from './messages/database-messages.ts';
 import type { MessageHistory } from './messages/message-history.ts';
 import type { MessageHub } from './messages/message-hub.ts';
@@ -15,6 +16,7 @@ export interface Services extends RealtimeAccess {
   readonly history: MessageHistory;
   /** Of all connections and requests of each caller. */
   readonly callerRates: MessageRates;
+  readonly callerSubscriptions: CallerSubscriptions;
   readonly allowsPublicChannels: boolean;
   readonly counts: Counts;
 }

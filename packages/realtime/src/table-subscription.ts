@@ -19,6 +19,8 @@ export class TableSubscription {
   /** The subscription of the same rows with an earlier identity, which this one continues. */
   readonly #before: TableSubscription | null;
   #subscription: ChangeSubscription | null = null;
+  /** Removes it from those of its caller. */
+  #release: () => void = () => undefined;
   #isCancelled = false;
   /** Messages after this id wait for a decision; null: none does. */
   #heldAfter: string | null = '';
@@ -32,19 +34,33 @@ export class TableSubscription {
     this.#before = before;
   }
 
-  /** Resolves when the subscription is part of a cut. Throws what `ChangeFeed.subscribe` throws. */
-  async open(feed: Services['feed'], identity: ChangeIdentity): Promise<void> {
-    const subscription = await feed().subscribe(
-      { ...this.plan.request, identity },
-      {
-        message: (message) => this.#receive(message),
-        ended: (reason) => {
-          if (!this.#isCancelled && this.#last === null) this.#listener.ended(reason);
+  /**
+   * Resolves when the subscription is part of a cut.
+   * @param caller what the limits of the caller count by
+   * @throws Refusal beyond the limit of the caller; what `ChangeFeed.subscribe` throws
+   */
+  async open(
+    { feed, callerSubscriptions }: Pick<Services, 'feed' | 'callerSubscriptions'>,
+    identity: ChangeIdentity,
+    caller: string,
+  ): Promise<void> {
+    this.#release = callerSubscriptions.add(caller, this.plan.key);
+    try {
+      const subscription = await feed().subscribe(
+        { ...this.plan.request, identity },
+        {
+          message: (message) => this.#receive(message),
+          ended: (reason) => {
+            if (!this.#isCancelled && this.#last === null) this.#listener.ended(reason);
+          },
         },
-      },
-    );
-    this.#subscription = subscription;
-    if (this.#isCancelled) subscription.cancel();
+      );
+      this.#subscription = subscription;
+      if (this.#isCancelled) subscription.cancel();
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
   }
 
   /** Delivers the messages that have waited, and the later ones. */
@@ -66,6 +82,7 @@ export class TableSubscription {
   cancel(): void {
     this.#isCancelled = true;
     this.#held = [];
+    this.#release();
     this.#subscription?.cancel();
   }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { crudSource, Problem } from '@pgway/core';
 import { useDatabase, useGateway } from '@pgway/testing';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { CallerSubscriptions } from '../src/caller-subscriptions.ts';
 import { bearers, bind, openConnection, type OpenConnection } from './connection-support.ts';
 
 const reader = `reader_${randomBytes(4).toString('hex')}`;
@@ -182,5 +183,42 @@ describe('a token that the server cannot use yet', () => {
     connection.check();
     await expect.poll(() => messages.at(-1)).toBe('room phx_close {}');
     expect(messages.at(-2)).toContain('The credentials have changed');
+  });
+});
+
+describe('a caller watches a limited number of different tables, filters and columns, on all of its connections', () => {
+  const callerSubscriptions = new CallerSubscriptions(2);
+  const open = (name: string): Promise<OpenConnection> =>
+    openConnection(gateway.gateway, name, (services) => ({ ...services, callerSubscriptions }));
+  const reply = async ({ messages, send }: OpenConnection, topic: string, ...filters: readonly string[]) => {
+    const changes = filters.map((filter) => ({ event: '*', schema: 'public', table: 'a', filter }));
+    send(topic, 'phx_join', { config: { postgres_changes: changes } });
+    const isReply = (message: string): boolean => message.startsWith(`${topic} phx_reply `);
+    await expect.poll(() => messages.some(isReply)).toBe(true);
+    const found = messages.splice(messages.findIndex(isReply), 1)[0]!;
+    const { status, response } = JSON.parse(found.slice(found.indexOf('{'))) as {
+      readonly status: string;
+      readonly response: { readonly reason?: string };
+    };
+    return response.reason ?? status;
+  };
+
+  test('equal ones count once, other callers have their own, and the end of a channel or connection takes them away', async () => {
+    const [first, second, other] = [await open('ada'), await open('ada'), await open('bob')];
+    await joined(first, 'begin', 'a');
+    first.send('begin', 'phx_leave', {});
+    const refusal = 'You watch 2 tables with different filters or columns, which is the limit';
+    expect(await reply(first, 'one', 'id=eq.1', 'id=eq.2')).toBe('ok');
+    expect(await reply(second, 'two', 'id=eq.1', 'id=eq.2')).toBe('ok');
+    expect(await reply(second, 'three', 'id=eq.3')).toBe(refusal);
+    expect(await reply(other, 'one', 'id=eq.3', 'id=eq.4')).toBe('ok');
+    expect(await reply(other, 'two', 'id=eq.5', 'id=eq.x')).toBe(refusal);
+    other.send('one', 'phx_leave', {});
+    expect(await reply(other, 'three', 'id=eq.5')).toBe('ok');
+    expect(await reply(other, 'four', 'id=eq.x')).toBe('invalid input syntax for type integer: "x"');
+    expect(await reply(other, 'five', 'id=eq.6')).toBe('ok');
+    first.socket.terminate();
+    second.send('two', 'phx_leave', {});
+    await expect.poll(() => reply(second, 'six', 'id=eq.7', 'id=eq.8')).toBe('ok');
   });
 });
