@@ -1,6 +1,7 @@
 import type { Problem } from '@pgway/core';
 import { nearestName, ReadFault, type ReadFaultFacts } from '@pgway/core/internal';
 import { postgrestProblem, queryProblem, rangeProblem, syntaxProblem } from './postgrest-problem.ts';
+import { findStem } from './similar-name.ts';
 
 /** Returns the error of PostgREST for a mistake in what a request says of the rows to read; other errors unchanged. */
 export function toReadProblem(error: unknown): unknown {
@@ -113,7 +114,7 @@ function unselectedRelation({ relation, alias }: FactsOf<'unselected-relation'>)
 function noRelationship({ schema, outer, name: wanted, hint, related }: FactsOf<'no-relationship'>): Problem {
   const name = wanted.slice(0, 100);
   const using = hint === null ? '' : ` using the hint '${hint.slice(0, 100)}'`;
-  const similar = hint === null ? similarName(wanted, related) : null;
+  const similar = hint === null ? (similarName(wanted, related) ?? findStem(wanted, related)) : null;
   return queryProblem({
     code: 'PGRST200',
     message: `Could not find a relationship between '${outer}' and '${name}' in the schema cache`,

@@ -28,3 +28,13 @@ export function findSimilarName(name: string, names: readonly string[], minScore
   }
   return similar;
 }
+
+/**
+ * Returns the longest of the names that a name begins with, before an underscore, such as `sales` for the partition `sales_2024`; null without
+ * one. It tells a caller no more than a request for that name would.
+ */
+export function findStem(name: string, names: readonly string[]): string | null {
+  if (names.length > maxNames) return null;
+  const stems = names.filter((candidate) => name.startsWith(`${candidate}_`));
+  return stems.toSorted((a, b) => b.length - a.length)[0] ?? null;
+}

@@ -9,7 +9,7 @@ import { isArgument } from './rpc/arguments.ts';
 import { namesBySchema } from './rpc/function-names.ts';
 import { type CalledName, hintAtName, minName, unknownFunction } from './rpc/unknown-function.ts';
 import { keyFilters } from './write-parts.ts';
-import { findSimilarName } from './similar-name.ts';
+import { findSimilarName, findStem } from './similar-name.ts';
 
 /** The tables and functions below a path. */
 interface DialectPath {
@@ -80,7 +80,8 @@ function createProblem(
   const name = decodeName(path.slice(isFunction ? functionPath.length : 1));
   if (name === null) return invalidPath;
   if (isFunction) return unknownCall(request, { schema, name }, functions.get(schema) ?? []);
-  const similar = findSimilarName(name, tables.get(schema) ?? [], minName);
+  const names = tables.get(schema) ?? [];
+  const similar = findSimilarName(name, names, minName) ?? findStem(name, names);
   const hint = similar === null ? null : `Perhaps you meant the table '${schema}.${similar}'`;
   return unknownInSchema('table', `${schema}.${name}`, hint);
 }

@@ -227,6 +227,10 @@ describe('select', () => {
       `Searched for a foreign key relationship between 'book' and 'country' in the schema 'public', but no matches were found.`,
     ]);
     expect(await get('book?select=autor(name)')).toMatchObject({ 3: "Perhaps you meant 'author' instead of 'autor'." });
+    // A partition, for example.
+    expect(await get('book?select=author_before_1990(name)')).toMatchObject({
+      3: "Perhaps you meant 'author' instead of 'author_before_1990'.",
+    });
     // A relation is looked for before the columns of all levels, and before filters and order.
     expect(await get('book?select=nothing,autor(name)&nothing=eq.1&order=nothing')).toMatchObject({ 0: 'PGRST200' });
     expect(await get('book?select=author!book_author_fkey(nothing,pen(*)),title')).toMatchObject({ 0: 'PGRST200' });

@@ -218,6 +218,10 @@ describe('what does not exist', () => {
 
       {"code":"PGRST205","message":"Could not find the table 'shop.Items' in the schema cache","details":null,"hint":"Perhaps you meant the table 'shop.item'"}"
     `);
+    expect((await gateway.send('GET /rest/item_of_2024_q1')).body).toContain(
+      `"hint":"Perhaps you meant the table 'shop.item'"`,
+    );
+    expect((await gateway.send('GET /rest/items_of_2024_q1')).body).toContain('"hint":null');
     expect(await ask(gateway, 'POST /rest/rpc/Hello', { body: {} })).toMatchInlineSnapshot(`
       "404
       content-type: application/json; charset=utf-8
