@@ -9,6 +9,7 @@ import type { Configuration } from './config/schema.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import { openExampleDatabase, runningExampleDatabase } from './example/example-database.ts';
 import { hasExample } from './example/example-page.ts';
+import { writePsqlCommand } from './example/psql-command.ts';
 import { type CommandOptions, gatewayOptions } from './gateway-options.ts';
 import type { WorkerCounts } from './health/checks.ts';
 import { createHealthHandler } from './health/health-handler.ts';
@@ -70,8 +71,11 @@ export async function startDatabase(
     stopTimeoutMs: timeouts.stopEmbedded,
     stop: (embedded) => embedded.stop(),
   });
-  if (!hasExample(configuration)) return server.connectionString;
   const { dataDirectory, isJoined } = server;
+  if (!hasExample(configuration)) {
+    if (!isJoined) progress(`connect with: ${await writePsqlCommand(server.connectionString, dataDirectory)}`);
+    return server.connectionString;
+  }
   if (isJoined) return runningExampleDatabase(server.connectionString, dataDirectory);
   const { connectionString, state, psql } = await openExampleDatabase(server.connectionString, dataDirectory);
   if (state === 'created') progress(`created the example database library in ${dataDirectory}`);

@@ -209,7 +209,7 @@ describe('the HTML page', () => {
     ],
     [{ type: 'array', items: { $ref: '#/components/schemas/node' } }, 'array of {\n  next: node\n}'],
     [{ $ref: '#/components/schemas/other' }, 'other'],
-    [{ anyOf: [{ const: 'a' }, { type: 'object', description: 'More' }] }, '"a" or object (More)'],
+    [{ anyOf: [{ const: 'a' }, { type: 'object', description: 'An object with more' }] }, '"a" or an object with more'],
   ])('writes the schema %j', (schema, text) => {
     const shared = {
       node: { properties: { next: { $ref: '#/components/schemas/node' } }, required: ['next'], type: 'object' },

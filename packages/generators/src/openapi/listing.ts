@@ -67,7 +67,7 @@ type Columns = NonNullable<Endpoint['table']>['columns'];
 /** Returns the schema of a row: a listing has rows of other members where the request selects them. */
 export function listedRow({ table }: Pick<Endpoint, 'table'>, row: JsonSchema): JsonSchema {
   if ((table?.listing ?? null) === null) return row;
-  return { anyOf: [row, { type: 'object', description: 'With "select": the members that it names' }] };
+  return { anyOf: [row, { type: 'object', description: 'An object with the members that "select" names' }] };
 }
 
 function selectExample({ parameters, table }: Endpoint): string {

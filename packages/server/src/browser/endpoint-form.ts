@@ -37,6 +37,8 @@ export interface FormContext {
   readonly history: RequestHistory;
   /** The members of a problem. */
   readonly problem: PageData['problem'];
+  /** Begins a sign-in; null for an API without callers. */
+  readonly signIn: (() => void) | null;
 }
 
 export class EndpointForm {
@@ -272,7 +274,9 @@ export class EndpointForm {
 
   #show(response: ReceivedResponse): void {
     const urls: string[] = [];
-    this.#replaceResult(responseView(response, urls));
+    const { loginOrLogout } = this.#operation;
+    const isRefused = response.status === 401 && loginOrLogout === null;
+    this.#replaceResult(responseView(response, urls, isRefused ? this.#context.signIn : null));
     this.#objectUrls = urls;
     this.#context.session.received(this.#operation, response);
   }

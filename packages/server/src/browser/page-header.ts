@@ -1,21 +1,13 @@
 /** The header of a page, and the beginning of the API docs. */
 import { element } from './dom.ts';
 import type { PageData } from './page-data.ts';
-import type { Session } from './session.ts';
-import { signInView } from './sign-in.ts';
 import { visibleText } from './visible-text.ts';
 
-/**
- * @param history the button of the history
- * @param open opens the form of an endpoint
- */
+/** @param tools at the end of the header */
 export function pageHeader(
-  data: PageData,
-  session: Session,
-  history: HTMLElement,
-  open: (id: string) => void,
+  { kind, title, version, links }: PageData,
+  tools: readonly (HTMLElement | null)[],
 ): HTMLElement {
-  const { kind, title, version, links } = data;
   const anchors = links.map(({ label, path }) => element('a', { href: ownUrl(path) }, label));
   return element(
     'header',
@@ -30,7 +22,7 @@ export function pageHeader(
         kind === 'docs' ? element('small', { class: 'version' }, visibleText(version.replace(/^(?=\d)/, 'v'))) : null,
       ),
       anchors.length === 0 ? null : element('nav', { 'aria-label': 'Documents', class: 'documents' }, ...anchors),
-      element('div', { class: 'tools' }, history, signInView(data, session, open)),
+      element('div', { class: 'tools' }, ...tools),
     ),
   );
 }

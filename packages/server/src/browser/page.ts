@@ -9,6 +9,7 @@ import { historyView, RequestHistory, type SentRequest } from './request-history
 import { schemaList } from './schema-list.ts';
 import { Session } from './session.ts';
 import { Sidebar } from './sidebar.ts';
+import { createSignIn } from './sign-in.ts';
 
 const example = `create function hello(_name text)
 returns text language sql stable as $$
@@ -41,7 +42,13 @@ function show(data: PageData): void {
     search.clear();
     search.focus();
   };
-  const list = new EndpointList(schemas, { session, history, problem: data.problem }, { onOpen, onClear });
+  const open = (id: string): EndpointForm | null => {
+    search.clear();
+    return list.open(id);
+  };
+  const signIn = createSignIn(data, session, open);
+  const context = { session, history, problem: data.problem, signIn: signIn?.begin ?? null };
+  const list = new EndpointList(schemas, context, { onOpen, onClear });
   const schemaView = schemaList(data.schemas);
   const search = new Search(operations.length, (text) => {
     const shown = list.filter(text);
@@ -49,10 +56,6 @@ function show(data: PageData): void {
     sidebar.filter(text.trim() === '' ? null : shown);
     return shown;
   });
-  const open = (id: string): EndpointForm | null => {
-    search.clear();
-    return list.open(id);
-  };
   const sidebar = new Sidebar(schemas, schemaView !== null, open);
   search.update();
   search.onEnter((id) => list.open(id));
@@ -62,7 +65,7 @@ function show(data: PageData): void {
     return form;
   };
   const historyButton = historyView(history, { open: reopen, send: (sent) => reopen(sent).send() });
-  const header = pageHeader(data, session, historyButton, open);
+  const header = pageHeader(data, [historyButton, signIn?.view ?? null]);
   const main = element('main', { id: 'main' }, docsIntro(data));
   if (operations.length === 0) {
     main.append(emptyView());

@@ -4,13 +4,15 @@ import type { PageOperation, PageParameter, ValueSchema } from './page-data.ts';
 /** The texts of a parameter: several for an array, none for one that is left out. */
 export type ParameterTexts = ReadonlyMap<PageParameter, readonly string[] | null>;
 
-/** Returns path and query. */
+/** Returns path and query. A parameter of the path without a value, which is not sent, stays in braces. */
 export function requestTarget({ path, parameters }: PageOperation, texts: ParameterTexts): string {
   const valueOf = (parameter: PageParameter): readonly string[] => texts.get(parameter) ?? [];
   const byName = new Map(parameters.filter((parameter) => parameter.in === 'path').map((one) => [one.name, one]));
   const segments = path.split('/').map((segment) => {
     const parameter = byName.get(/^\{(.*)\}$/.exec(segment)?.[1] ?? '');
-    return parameter === undefined ? encodeText(segment) : encodeURIComponent(valueOf(parameter)[0] ?? '');
+    if (parameter === undefined) return encodeText(segment);
+    const value = valueOf(parameter)[0] ?? '';
+    return value === '' ? segment : encodeURIComponent(value);
   });
   const query = queryString(parameters, texts);
   return `${segments.join('/')}${query === '' ? '' : `?${query}`}`;

@@ -11,8 +11,15 @@ import { durationText, sizeText, visibleText } from './visible-text.ts';
 /** Characters of a body that are shown. */
 const shownLength = 60_000;
 
-/** @param objectUrls receives the URLs to revoke when the view is removed */
-export function responseView(response: ReceivedResponse, objectUrls: string[]): HTMLElement {
+/**
+ * @param objectUrls receives the URLs to revoke when the view is removed
+ * @param signIn begins a sign-in, for a response that asks for one; null for others
+ */
+export function responseView(
+  response: ReceivedResponse,
+  objectUrls: string[],
+  signIn: (() => void) | null,
+): HTMLElement {
   const { status, statusText, headers, totalBytes, milliseconds } = response;
   const kind = status < 300 ? 'good' : status < 400 ? 'other' : 'bad';
   const summary = element(
@@ -34,9 +41,15 @@ export function responseView(response: ReceivedResponse, objectUrls: string[]): 
     'div',
     { class: 'response' },
     summary,
+    signIn === null ? null : signInPrompt(signIn),
     ...bodyView(response, objectUrls),
     element('details', { class: 'more' }, element('summary', {}, `Headers (${headers.length})`), headerList),
   );
+}
+
+function signInPrompt(signIn: () => void): HTMLElement {
+  const note = element('span', { class: 'note' }, 'Then send the request again.');
+  return element('div', { class: 'actions sign-in-prompt' }, button('Sign in', 'secondary', signIn), note);
 }
 
 /** Shows why there is no response. */

@@ -89,6 +89,7 @@ export class RowGrid {
       shown!.focus();
     });
     this.#detail.replaceChildren(element('dl', { class: 'facts' }, ...members), close);
+    this.#detail.scrollIntoView({ block: 'nearest' });
   }
 
   async #copy(): Promise<void> {

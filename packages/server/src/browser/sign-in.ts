@@ -4,20 +4,31 @@ import type { PageData } from './page-data.ts';
 import type { Session } from './session.ts';
 import { visibleText } from './visible-text.ts';
 
-/** @param open opens the form of an endpoint */
-export function signInView(data: PageData, session: Session, open: (id: string) => void): HTMLElement | null {
+export interface SignIn {
+  /** The state of the session, in the header. */
+  readonly view: HTMLElement;
+  /** Shows the ways to sign in, or begins the only one. */
+  readonly begin: () => void;
+}
+
+/**
+ * Returns null for an API without callers.
+ * @param open opens the form of an endpoint
+ */
+export function createSignIn(data: PageData, session: Session, open: (id: string) => void): SignIn | null {
   const { operations, authentication } = data;
   const hasBasic = operations.some(({ access }) => access.basic);
   const isNeeded = hasBasic || authentication.bearer || authentication.cookie;
   if (!isNeeded) return null;
   const dialog = signInDialog(data, session, open);
+  const begin = (): void => signIn(data, open, dialog);
   const status = element('span', { role: 'status' });
   const toggle = button('Sign in', 'secondary', () => {
     if (session.state !== null) {
       void signOut(data, session, open)
         .catch(() => 'Not signed out: the server cannot be reached')
         .then((reason) => (status.textContent = reason ?? status.textContent));
-    } else signIn(data, open, dialog);
+    } else begin();
   });
   const update = (): void => {
     const { state } = session;
@@ -26,7 +37,7 @@ export function signInView(data: PageData, session: Session, open: (id: string) 
   };
   session.onChange(update);
   update();
-  return element('div', { class: 'session' }, status, toggle, dialog);
+  return { view: element('div', { class: 'session' }, status, toggle, dialog), begin };
 }
 
 /** The only way of a page needs no choice. */

@@ -1,9 +1,9 @@
 /** The example database of the embedded PostgreSQL: created atomically, and updated when `api.sql` changes. */
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
-import { join, resolve, sep } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { exampleFolder } from './example-folder.ts';
+import { passwordFilePath, writePsqlCommand } from './psql-command.ts';
 import { type AppliedRoutines, applyRoutines, isApplied, runSqlFile } from './sql-files.ts';
 
 const name = 'library';
@@ -47,8 +47,7 @@ export async function openExampleDatabase(
     await withClient(urlOf(name), (example) => inTransaction(example, () => applyRoutines(example, file, applied)));
     return 'changed';
   });
-  const passwordFile = await writePasswordFile(resolve(dataDirectory), password);
-  return { connectionString: urlOf(name), state, psql: psqlCommand(connectionString, passwordFile) };
+  return { connectionString: urlOf(name), state, psql: await writePsqlCommand(urlOf(name), dataDirectory) };
 }
 
 /**
@@ -94,26 +93,6 @@ async function setUpOwner(client: Client, password: string): Promise<void> {
   const found = await client.query('select from pg_catalog.pg_roles where rolname = $1', [owner]);
   if (found.rowCount === 0) await client.query(`create role ${owner} login`);
   await client.query(`alter role ${owner} password '${password}'`);
-}
-
-function passwordFilePath(dataDirectory: string): string {
-  return join(dataDirectory, 'pgpass');
-}
-
-/** Writes a libpq password file; libpq ignores files that other users can read. */
-async function writePasswordFile(dataDirectory: string, password: string): Promise<string> {
-  const file = passwordFilePath(dataDirectory);
-  const unfinished = `${file}.unfinished-${randomBytes(8).toString('hex')}`;
-  await writeFile(unfinished, `*:*:*:${owner}:${password}\n`, { flag: 'wx', mode: 0o600 });
-  await rename(unfinished, file);
-  return file;
-}
-
-function psqlCommand(connectionString: string, passwordFile: string): string {
-  const { host } = new URL(connectionString);
-  const path = passwordFile.split(sep).map(encodeURIComponent).join('/');
-  // Shells expand `!` in double quotes.
-  return `psql "postgres://${owner}@${host}/${name}?passfile=${path.replaceAll('!', '%21')}"`;
 }
 
 interface Credentials {

@@ -40,9 +40,9 @@ class SchemaText {
   #variants(schemas: readonly unknown[], indent: string): string {
     const texts = schemas.map((variant) => {
       const { type, description, properties } = asObject(variant);
-      // An object that only its description tells something about.
+      // Only the description tells something about this object.
       const isDescribed = type === 'object' && properties === undefined && typeof description === 'string';
-      return isDescribed ? `object (${description})` : this.text(variant, indent);
+      return isDescribed ? `${description[0]?.toLowerCase() ?? ''}${description.slice(1)}` : this.text(variant, indent);
     });
     return [...new Set(texts)].join(' or ');
   }

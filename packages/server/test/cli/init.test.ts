@@ -44,6 +44,8 @@ and open http://127.0.0.1:8080/, and /console for all endpoints.
 // All settings: npx pgway --help. The values that take effect: npx pgway config
 {
   "$schema": "./node_modules/pgway/pgway.schema.json",
+  // Without DATABASE_URL, the database is a PostgreSQL from npm, with its data in .pgway.
+  "embedded": { "example": false },
   // Each SQL file is an endpoint if its first comment has a line HTTP. A saved file is live with --watch.
   "sqlFiles": "api/**/*.sql",
   // The pages of the application; the page that lists and calls all endpoints is at /console.
@@ -95,7 +97,7 @@ test('asks on a terminal, and again after a wrong answer', async () => {
   const terminal = Object.assign(new PassThrough(), { isTTY: true });
   const streams = createTestProcess(folder, 80, terminal);
   const code = run(['init', '--sign-in=none'], {}, streams);
-  await expect.poll(() => streams.text.stderr).toMatch(/embedded PostgreSQL, with an example\): $/);
+  await expect.poll(() => streams.text.stderr).toMatch(/\(empty: a PostgreSQL from npm\): $/);
   terminal.write('\n');
   await expect.poll(() => streams.text.stderr).toMatch(/What do you publish\?[^]*3 {2}tables\n\[1\] $/);
   terminal.write('views\n');

@@ -31,10 +31,7 @@ test('the figures of the README are those of the published benchmark', () => {
       .map((cell) => cell.trim());
   const titles = cells(/^\| +\| +scalar \|.*$/m);
   const inTable = (server: RegExp, title: string): string => cells(server)[titles.indexOf(title)]!;
-  const requests = (server: RegExp, title: string): number =>
-    Number.parseInt(inTable(server, title).replaceAll(',', ''), 10);
   const ratio = (title: string): string => Number(/\((.*)×\)/.exec(inTable(/^\| pgway +\|.*$/m, title))![1]).toFixed(1);
-  const scalars = requests(/^\| pgway +\|.*$/m, 'scalar') / requests(/^\| Go structs +\|.*$/m, 'scalar');
   const memory = Math.max(
     ...['slow: pauses', 'disconnects after', 'fast'].map((reader) =>
       Number(cells(new RegExp(`^\\| ${reader}.*$`, 'm'))[3]),
@@ -43,9 +40,9 @@ test('the figures of the README are those of the published benchmark', () => {
 
   const readme = readFileSync(join(root, 'README.md'), 'utf8').replaceAll(/\s+/g, ' ');
   expect(readme).toContain(
-    `${ratio('rows-1')} times the requests of hand-written Fastify and \`pg\` for one row, ${ratio('rows-500')} times for 500 rows, and ${scalars.toFixed(1)} times hand-written Go for a scalar`,
+    `${ratio('rows-1')} times the requests of hand-written Fastify and \`pg\` for one row, ${ratio('rows-500')} times for 500 rows ([\`rows-1\`, \`rows-500\`](`,
   );
-  expect(readme).toContain(`A million rows need no more memory than a thousand: ${Math.ceil(memory)} MiB more at most`);
+  expect(readme).toContain(`A million rows need ${Math.ceil(memory)} MiB more than a thousand at most`);
 });
 
 test('links lead to existing files and headings', () => {

@@ -135,7 +135,7 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
   test.each(['light', 'dark'] as const)('texts and borders have enough contrast in %s mode', async (colorScheme) => {
     const { page, errors } = await startPage.open({ colorScheme });
     await openAll(page);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('banner').getByRole('button', { name: 'Sign in' }).click();
     const background = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
     expect(background).toBe(colorScheme === 'dark' ? 'rgb(17, 20, 23)' : 'rgb(246, 248, 249)');
     expect(await page.evaluate(contrastScript)).toEqual([]);

@@ -298,6 +298,8 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
         .toString(),
     ).toBe('PK');
     const greet = await openEndpoint(page, 'greetName');
+    // A parameter of the path without a value is not sent.
+    expect(await greet.locator('.target').innerText()).toBe('/api/greet/{name}');
     expect(await greet.getByRole('button', { name: 'Get as Excel' }).count()).toBe(0);
     expect(errors).toEqual([]);
   });
@@ -307,11 +309,14 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     const note = await openEndpoint(page, 'staffNote');
     await note.getByLabel('text').fill('it');
     expect((await sendForm(note))[0]).toBe('401 Unauthorized');
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await note.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('dialog').getByRole('button', { name: '/api/staff/enter' }).click();
     const enter = endpointOf(page, 'staffEnter');
     expect(await enter.getByLabel('password').getAttribute('type')).toBe('password');
     await enter.getByLabel('name').fill('Ada');
+    await enter.getByLabel('password').fill('wrong');
+    expect((await sendForm(enter))[0]).toBe('401 Unauthorized');
+    expect(await enter.getByRole('button', { name: 'Sign in' }).count()).toBe(0);
     await enter.getByLabel('password').fill('secret');
     expect((await sendForm(enter))[0]).toBe('200 OK');
     await page.getByText('Signed in (cookie)').waitFor();

@@ -80,7 +80,7 @@ export async function choose(overrides: readonly Override[], hasDatabase: boolea
 
 async function askForDatabase(ask: Ask | null): Promise<string | null> {
   if (ask === null) return null;
-  const question = 'Connection string of the database (empty: the embedded PostgreSQL, with an example): ';
+  const question = 'Connection string of the database (empty: a PostgreSQL from npm): ';
   return (await ask(question, false)).trim() || null;
 }
 

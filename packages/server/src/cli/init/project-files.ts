@@ -35,12 +35,18 @@ const signIns: Readonly<Record<Choices['signIn'], readonly string[]>> = {
   ],
 };
 
+const embedded: readonly string[] = [
+  '  // Without DATABASE_URL, the database is a PostgreSQL from npm, with its data in .pgway.',
+  '  "embedded": { "example": false },',
+];
+
 /** Returns the text of the configuration file. */
-export function projectConfiguration({ publish, signIn }: Choices): string {
+export function projectConfiguration({ database, publish, signIn }: Choices): string {
   return [
     '// All settings: npx pgway --help. The values that take effect: npx pgway config',
     '{',
     '  "$schema": "./node_modules/pgway/pgway.schema.json",',
+    ...(database === null ? embedded : []),
     configurations[publish],
     ...signIns[signIn],
     '  // The pages of the application; the page that lists and calls all endpoints is at /console.',
