@@ -29,9 +29,16 @@ function aliasPath(path: string, items: readonly SelectItem[]): string {
 
 /** Returns the relation with an alias, or the only one of a table; null if there are several. */
 function findNamed(items: readonly SelectItem[], name: string): SelectedRelation | null {
-  const relations = items.filter((item) => item.kind === 'relation');
-  const named = relations.filter((item) => item.name === name);
-  return relations.find(({ alias }) => alias === name) ?? (named.length === 1 ? named[0]! : null);
+  let named: SelectedRelation | null = null;
+  let count = 0;
+  for (const item of items) {
+    if (item.kind !== 'relation') continue;
+    if (item.alias === name) return item;
+    if (item.name !== name) continue;
+    named = item;
+    count++;
+  }
+  return count === 1 ? named : null;
 }
 
 /** What one request says of a relation by its alias and by its table. */

@@ -55,6 +55,7 @@ const urls = {
   'elements of in': `/rest/doc?id=in.(${list('1', urlSize)})`,
   'nested relations': `/rest/doc?select=${fill('doc!parent(', urlSize)}`,
   relations: `/rest/doc?select=${Array.from({ length: 30 }, (_, index) => `a${index}:author(*)`).join(',')}`,
+  'pages of related rows': `/rest/doc?select=${list('a:b()', 2_900)}&${Array.from({ length: 430 }, (_, index) => `${index}.limit=1`).join('&')}`,
   'names of a level': `/rest/doc?${fill('a.', urlSize)}b=eq.1`,
   quotes: `/rest/doc?select=${fill('%22', urlSize)}`,
   spaces: `/rest/doc?select=id::${fill('+', urlSize)}`,

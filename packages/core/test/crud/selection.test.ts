@@ -234,6 +234,7 @@ describe('refused', () => {
       '"equals" is not an operator; the operators are eq, neq, gt, gte, lt, lte, like, ilike, match, imatch, in, is, isdistinct, cs, cd, ov, sl, sr, nxr, nxl, adj, fts, plfts, phfts, wfts.',
     ],
     ['book?or=(data.gt.1,id.cs.1)', 'or', 11, '"id" is integer, which has no "cs".'],
+    ['book?select=data->>lang->0', 'select', 0, '"->>" gives text, which has no "->0"; write "->" before it.'],
     ['book?author.order=id', 'author', undefined, '"author" is not a related table that "select" names.'],
     ['book?select=id,genre(id)&genre.limit=x', 'genre.limit', undefined, 'a number from 0 on is expected.'],
     [
