@@ -81,8 +81,14 @@ export function bodyValue(written: WrittenColumn): string {
   const missing = defaultSql(column);
   // As in PostgREST, a sequence gives a number to each row, also to those that have the key: an array evaluates both of its elements.
   return isNextNumber(missing) && !isReadAlone(written)
-    ? `(array[(${missing})::${column.type.sql}, ${value}])[case when ${isMissing} then 1 else 2 end]`
+    ? `(array[${nextNumber(missing, column)}, ${value}])[case when ${isMissing} then 1 else 2 end]`
     : `case when ${isMissing} then (${missing}) else ${value} end`;
+}
+
+/** A number that a smaller integer type cannot have is an error only for a row that gets it. */
+function nextNumber(expression: string, { type }: TableColumn): string {
+  const isInteger = type.builtin === 'int2' || type.builtin === 'int4' || type.builtin === 'int8';
+  return isInteger ? expression : `(${expression})::${type.sql}`;
 }
 
 function isNextNumber(expression: string): boolean {
