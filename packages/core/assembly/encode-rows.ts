@@ -129,26 +129,36 @@ function writeBoolean(to: usize, isTrue: bool): usize {
 
 /** Writes a JSON string with the escapes of PostgreSQL's `to_json`. */
 function writeString(start: usize, text: usize, length: usize): usize {
-  let to = start;
+  let to = start + 1;
   let from = text;
   const end = text + length;
-  store<u8>(to++, quote);
+  store<u8>(start, quote);
   while (from < end) {
+    const rest = end - from;
     const block = v128.load(from);
     v128.store(to, block);
     const special = v128.or(
       v128.or(i8x16.eq(block, i8x16.splat(quote)), i8x16.eq(block, i8x16.splat(backslash))),
       i8x16.lt_u(block, i8x16.splat(space)),
     );
-    // The bit behind the last byte that is part of the text ends the block too.
-    const first = <usize>ctz(i8x16.bitmask(special) | 0x10000);
-    const size = min(first, end - from);
-    to += size;
-    from += size;
-    if (first < 16 && from < end) to = writeEscape(to, load<u8>(from++));
+    let mask = i8x16.bitmask(special);
+    if (rest < 16) mask &= (1 << (<i32>rest)) - 1;
+    if (mask === 0) {
+      // Branches, which the processor predicts: the next block does not wait for this one.
+      if (rest <= 16) {
+        to += rest;
+        break;
+      }
+      to += 16;
+      from += 16;
+    } else {
+      const size = <usize>ctz(mask);
+      to = writeEscape(to + size, load<u8>(from + size));
+      from += size + 1;
+    }
   }
-  store<u8>(to++, quote);
-  return to;
+  store<u8>(to, quote);
+  return to + 1;
 }
 
 function writeEscape(start: usize, byte: u8): usize {
@@ -192,9 +202,12 @@ function hexadecimalDigit(value: u8): u8 {
 function writeTimestamp(to: usize, from: usize, length: usize): usize {
   store<u8>(to, quote);
   const end = copy(to + 1, from, length);
-  for (let at = to + 1; at < end; at++) {
-    if (load<u8>(at) === space) {
-      store<u8>(at, 0x54); // T
+  for (let offset: usize = 0; offset < length; offset += 16) {
+    const mask = i8x16.bitmask(i8x16.eq(v128.load(from + offset), i8x16.splat(space)));
+    if (mask !== 0) {
+      // A space behind the text is outside of the result.
+      const at = offset + <usize>ctz(mask);
+      if (at < length) store<u8>(to + 1 + at, 0x54); // T
       break;
     }
   }
