@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { readerProgram } from './build/reader-program.js';
+import { part } from './testing/src/part.ts';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -11,6 +12,21 @@ const slow = ['packages/*/test/**/*.slow.test.ts', 'bench/test/**/*.slow.test.ts
 /** Projects `integration` and `property` run these; `property` runs ten times as many cases. */
 const property = 'packages/*/test/**/*.property.test.ts';
 const globalSetup = ['testing/src/global-setup.ts'];
+
+/**
+ * Slow files that install or build whole programs, or whose load lasts minutes: `PGWAY_TEST_PART=2/3` takes the second of each line. The three
+ * columns take about the same time.
+ */
+const dividedFiles = [
+  ['server/test/checkout', 'server/test/docs/site', 'server/test/install'],
+  ['core/test/database/connection-lifetime', 'server/test/deploy/image', 'redis/test/sentinel'],
+  ['server/test/tls/http2-attacks', 'server/test/http/attacks', 'server/test/deploy/proxies'],
+  ['embedded/test/os-user', 'postgrest/test/statement-growth', 'core/test/tenants/many-tenants'],
+  ['embedded/test/lifecycle', 'embedded/test/crash', 'server/test/executable'],
+]
+  .flat()
+  .map((name) => `packages/${name}.slow.test.ts`);
+const taken = new Set(part(dividedFiles));
 
 const ofSlowTests = {
   globalSetup,
@@ -113,6 +129,7 @@ export default defineConfig({
         test: {
           name: 'slow',
           include: slow,
+          exclude: dividedFiles.filter((file) => !taken.has(file)),
           ...ofSlowTests,
         },
       },

@@ -7,11 +7,12 @@ export {
   upwardImports,
 } from './architecture.ts';
 export { build } from './build.ts';
-export { cases, part } from './cases.ts';
+export { cases } from './cases.ts';
 export { freshDatabase, serverConnectionString, serverVersion, type TestDatabase, useDatabase } from './database.ts';
 export { freePort } from './free-port.ts';
 export { type HeldLock, holdLock } from './lock.ts';
 export { oncePerRun } from './once-per-run.ts';
+export { part } from './part.ts';
 export { isRunning, processesOn, untilNone, userOf } from './processes.ts';
 export { type PrimaryServer, type ReplicaServer, startPrimary } from './replication.ts';
 export { type RedisServer, redisVersion, startRedis } from './redis.ts';

@@ -148,7 +148,10 @@ describe('an Origin without Sec-Fetch-Site', () => {
     const { guard } = await make();
     const origin = fc.oneof(
       fc.string({ unit: codePoint, maxLength: 60 }),
-      fc.webUrl(),
+      fc
+        // The URLs of fast-check begin with 1.5 s of computing.
+        .tuple(fc.constantFrom('http://', 'https://'), fc.domain(), fc.constantFrom('', ':80', ':8443'), fc.webPath())
+        .map((parts) => parts.join('')),
       fc
         .array(
           fc.constantFrom('https://', 'books.example', 'evil.example', '@', '/', ':443', '.', '#', '?', ' ', ','),
