@@ -202,14 +202,15 @@ function sidebar(pages: readonly SitePage[], readme: SitePage): readonly Sidebar
   const under = (prefix: string): readonly SitePage[] => pages.filter(({ route }) => route.startsWith(prefix));
   const groups = [...documents].flatMap(([text, files]) => {
     const shown = files.flatMap((file) => under('guide/').filter((page) => page.file === file));
-    return shown.length === 0 ? [] : [group(text, false, shown)];
+    return shown.length === 0 ? [] : [{ text, shown }];
   });
   const listed = new Set([...documents.values()].flat());
   const others = under('guide/').filter(({ file }) => !listed.has(file));
   return [
-    ...groups,
-    ...(others.length === 0 ? [] : [group('More', false, others)]),
-    group('Reference', false, under('reference/')),
+    // The group of the page that is shown is open, too.
+    ...groups.map(({ text, shown }, index) => group(text, index > 0, shown)),
+    ...(others.length === 0 ? [] : [group('More', true, others)]),
+    group('Reference', true, under('reference/')),
     group('Project', true, under('project/')),
     group('Decisions', true, under('decisions/')),
   ];

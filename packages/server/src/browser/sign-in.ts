@@ -44,9 +44,14 @@ export function createSignIn(data: PageData, session: Session, open: (id: string
 function signIn({ operations, authentication }: PageData, open: (id: string) => void, dialog: HTMLDialogElement): void {
   const logins = operations.filter(({ loginOrLogout }) => loginOrLogout === 'login');
   const hasFields = authentication.bearer || operations.some(({ access }) => access.basic);
-  if (!hasFields && authentication.signInUrl !== null) location.assign(ownUrl(authentication.signInUrl));
+  if (!hasFields && authentication.signInUrl !== null) location.assign(signInAddress(authentication.signInUrl));
   else if (!hasFields && logins.length === 1) open(logins[0]!.id);
   else dialog.showModal();
+}
+
+/** The page to return to is the last parameter of the URL; with the fragment, its endpoint is open then. */
+function signInAddress(url: string): string {
+  return `${ownUrl(url)}${encodeURIComponent(location.hash)}`;
 }
 
 /** The origin in front: a path with two slashes would name another host. */
@@ -77,19 +82,20 @@ function signInDialog(
   session: Session,
   open: (id: string) => void,
 ): HTMLDialogElement {
+  const { signInUrl } = authentication;
   const title = element('h2', { id: 'sign-in-title' }, 'Sign in');
   const dialog = element('dialog', { 'aria-labelledby': 'sign-in-title' });
   const logins = operations.filter(({ loginOrLogout }) => loginOrLogout === 'login');
   const close = (): void => dialog.close();
   dialog.append(
     title,
-    ...(authentication.signInUrl === null
+    ...(signInUrl === null
       ? []
       : [
           element(
             'p',
             {},
-            element('a', { class: 'button', href: ownUrl(authentication.signInUrl) }, 'Open the sign-in page'),
+            button('Open the sign-in page', 'secondary', () => location.assign(signInAddress(signInUrl))),
           ),
         ]),
     ...(logins.length === 0 ? [] : [element('p', {}, 'With a login endpoint:')]),

@@ -40,7 +40,7 @@ test('the figures of the README are those of the published benchmark', () => {
 
   const readme = readFileSync(join(root, 'README.md'), 'utf8').replaceAll(/\s+/g, ' ');
   expect(readme).toContain(
-    `${ratio('rows-1')} times the requests of hand-written Fastify and \`pg\` for one row, ${ratio('rows-500')} times for 500 rows ([\`rows-1\`, \`rows-500\`](`,
+    `${ratio('rows-1')} times the requests of hand-written Fastify for one row, ${ratio('rows-500')} times for 500 rows ([\`rows-1\`, \`rows-500\`](`,
   );
   expect(readme).toContain(`A million rows need ${Math.ceil(memory)} MiB more than a thousand at most`);
 });

@@ -300,6 +300,13 @@ describe.skipIf(!hasChromium)('in a browser (skipped where there is no Chromium)
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     expect((await sendForm(rent))[0]).toBe('401 Unauthorized');
+    await rent.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('Email').fill('ada@example.org');
+    await page.getByLabel('Password').fill('secret');
+    await page.keyboard.press('Enter');
+    // The endpoint is open again.
+    await page.waitForURL(`${pages.origin}/docs#rent`);
+    await rent.getByLabel('filmId').waitFor();
     expect(errors).toEqual([]);
   });
 
