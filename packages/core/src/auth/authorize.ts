@@ -75,12 +75,36 @@ export function authorizeIfNeeded<Candidate extends ProtectedEndpoint>(
   request: GatewayRequest,
   access: AccessControl,
 ): AuthorizationResult<Candidate> | Promise<AuthorizationResult<Candidate>> {
-  if (!needsNoCaller(candidates, access)) return authorize(candidates, request, access);
+  if (!needsNoCaller(candidates, access)) {
+    return hasSchemes(candidates, access)
+      ? authorize(candidates, request, access)
+      : withoutSchemes(candidates, request, access);
+  }
   if (!access.mayHaveCredentials(request)) return admitAnonymous(candidates, request, access);
   const caller = identify(request, access.schemes);
   if (caller instanceof Promise)
     return caller.then((found) => admitUnneeded(candidates, { request, caller: found, access }));
   return admitUnneeded(candidates, { request, caller, access });
+}
+
+function hasSchemes(candidates: readonly ProtectedEndpoint[], { schemes }: AccessControl): boolean {
+  if (schemes.length > 0) return true;
+  for (const { endpointScheme } of candidates) if (endpointScheme !== null) return true;
+  return false;
+}
+
+/**
+ * As `authorize`, where nothing can authenticate a caller.
+ * @throws Problem 401, 403
+ */
+function withoutSchemes<Candidate extends ProtectedEndpoint>(
+  candidates: readonly Candidate[],
+  request: GatewayRequest,
+  access: AccessControl,
+): AuthorizationResult<Candidate> {
+  const admitted = candidates.filter((candidate) => isAuthorized(candidate, null, access.claimTypes));
+  if (admitted.length === 0) throw unauthenticated(request, access.schemes, []);
+  return admitAnonymous(admitted, request, access);
 }
 
 /**

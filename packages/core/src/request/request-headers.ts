@@ -20,45 +20,34 @@ export function requestHeaderOptions(
   };
 }
 
-interface NamedHeader {
-  /** The name as sent. */
-  readonly name: string;
-  value: string;
-}
-
 /**
- * Returns the headers of a request, then those of the host, by their names in lower case. The values of a repeated header are joined
- * (RFC 9110, section 5.2).
+ * Returns the values of the headers of a request, then those of the host, by their names in lower case. The values of a repeated header are
+ * joined (RFC 9110, section 5.2).
+ * @param names receives the names as sent
  */
-function joinHeaders(
+export function headersByName(
   request: GatewayRequest,
   { custom, exclude }: RequestHeaderOptions,
-): ReadonlyMap<string, NamedHeader> {
-  const members = new Map<string, NamedHeader>();
+  names?: Map<string, string>,
+): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
   const add = (lower: string, name: string, value: string): void => {
-    const known = members.get(lower);
-    if (known === undefined) members.set(lower, { name, value });
-    else known.value += `${lower === 'cookie' ? '; ' : ', '}${value}`;
+    const known = values.get(lower);
+    if (known === undefined) names?.set(lower, name);
+    values.set(lower, known === undefined ? value : `${known}${lower === 'cookie' ? '; ' : ', '}${value}`);
   };
   for (const [name, value] of request.headers()) {
     const lower = name.toLowerCase();
     if (!exclude.has(lower)) add(lower, name, value);
   }
   for (const [name, value] of custom) add(name.toLowerCase(), name, value);
-  return members;
+  return values;
 }
 
 /** Returns the headers as a JSON object, with names as sent. */
 export function headersAsJson(request: GatewayRequest, options: RequestHeaderOptions): string {
-  const pairs = [...joinHeaders(request, options).values()].map(
-    ({ name, value }) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,
-  );
+  const names = new Map<string, string>();
+  const values = headersByName(request, options, names);
+  const pairs = [...names].map(([lower, name]) => `${JSON.stringify(name)}:${JSON.stringify(values.get(lower))}`);
   return `{${pairs.join(',')}}`;
-}
-
-/** Returns the values of the headers by their names in lower case. */
-export function headersByName(request: GatewayRequest, options: RequestHeaderOptions): ReadonlyMap<string, string> {
-  const values = new Map<string, string>();
-  for (const [name, { value }] of joinHeaders(request, options)) values.set(name, value);
-  return values;
 }
