@@ -151,7 +151,8 @@ test('a call that waits for a connection ends with the mode that its plan has wh
   const database = open(db, { poolSize: 1, shareConnections: false });
   const ends: boolean[] = [];
   const record = (_: number, wasGeneric: boolean): void => void ends.push(wasGeneric);
-  const plan = { isGeneric: true, ended: record, running: record, failed: record };
+  // On a busy machine, a call that still runs is reported, too.
+  const plan = { isGeneric: true, ended: record, running: () => {}, failed: record };
   await modeOf(database, { plan });
   const calls = [modeOf(database, { plan }), modeOf(database, { plan })];
   const failing = errorOf(ask(database, [[divide, '0']], { plan }));
