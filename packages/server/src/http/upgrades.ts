@@ -16,11 +16,12 @@ export function acceptUpgrades(server: Server, upgrade: UpgradeHandler | undefin
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     const { host = '' } = request.headers;
     const isWebSocket = request.headers.upgrade?.toLowerCase() === 'websocket';
-    if (isWebSocket && isAllowedHost(host) && upgrade(request, socket, head)) return;
+    // The parser of Node leaves the body of such a request on the socket, where a WebSocket would read it as its first frames.
+    const isPlain = !hasBody(request);
+    if (isWebSocket && isPlain && isAllowedHost(host) && upgrade(request, socket, head)) return;
     const response = respondOn(request, socket);
     if (isWebSocket && !isAllowedHost(host)) return sendMisdirected(response, host);
-    // The parser of Node leaves the body of such a request on the socket.
-    if (hasBody(request)) return void response.writeHead(400, { 'content-length': 0 }).end();
+    if (!isPlain) return void response.writeHead(400, { 'content-length': 0 }).end();
     request.push(null);
     server.emit('request', request, response);
   });

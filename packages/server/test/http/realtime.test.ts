@@ -84,6 +84,17 @@ test('other requests to upgrade are answered as without it', async () => {
   expect((await upgrade(port, path, { origin: 'https://evil.example.org' })).status).toBe(403);
 });
 
+test('a request with a body does not change the protocol: the body is not the first frames', async () => {
+  const port = await serve({ realtime: { path: '/realtime/v1' } });
+  expect(await upgrade(port, path, { 'content-length': '3' })).toEqual({ status: 400, body: '', socket: null });
+  expect(await upgrade(port, path, { 'transfer-encoding': 'chunked' })).toEqual({
+    status: 400,
+    body: '',
+    socket: null,
+  });
+  expect((await upgrade(port, path, { 'content-length': '0' })).status).toBe(101);
+});
+
 test('pages whose origins CORS allows may connect', async () => {
   const port = await serve({ realtime: { path: '/realtime/v1' }, cors: { origins: ['https://app.example.org'] } });
   expect((await upgrade(port, path, { origin: 'https://app.example.org' })).status).toBe(101);
