@@ -111,6 +111,7 @@ export class ChangeEngine implements ChangeFeed {
     this.#definitions = new GroupDefinitions(this.#tables, options);
     this.#joins = new GroupJoins(this.#context, {
       limiter: this.#limiter,
+      slowLimiter: this.#slowLimiter,
       definitions: this.#definitions,
       redefined: (group) => this.#restartGroup(group, 'schema-changed'),
       findObstacle: () => (this.#source.reader === null ? this.#source.unavailable : null),

@@ -1,4 +1,4 @@
-import type { ChangeEnd, ChangeGapReason, ChangeRequest } from '../ports/changes.ts';
+import type { ChangeEnd, ChangeGapReason } from '../ports/changes.ts';
 import type { ChangeGroup, GroupMember, Hold } from './change-group.ts';
 import { formatChangeId } from './change-id.ts';
 import type { Cut } from './cut.ts';
@@ -11,6 +11,7 @@ import { runLookups } from './lookup.ts';
 import { type Join, OpenJoins } from './open-joins.ts';
 import { RowCollector, RowsTooLarge } from './row-collector.ts';
 import { unavailable } from './unavailable.ts';
+import { type EqualJoins, type Snapshot, snapshotKey, SnapshotReaders, WaitingJoins } from './waiting-joins.ts';
 
 /** Subscriptions and gaps whose rows are read at the next cut. */
 export interface JoinBatch {
@@ -21,6 +22,8 @@ export interface JoinBatch {
 
 export interface JoinOptions {
   readonly limiter: Limiter;
+  /** Limits the reads of snapshots within the other limiter: they may take long, and changes do not wait for all of them. */
+  readonly slowLimiter: Limiter;
   readonly definitions: GroupDefinitions;
   /** The definitions have changed since the cut at which the group begins: it begins again. */
   redefined(group: ChangeGroup): void;
@@ -38,10 +41,18 @@ interface SnapshotReader {
   readonly hold: Hold;
 }
 
+/** A read of PostgreSQL in the snapshot of a cut. */
+interface RunningRead {
+  /** Resolves when the cut is not needed any more. */
+  readonly imported: Promise<void>;
+  /** Resolves at the end of the read, however it ends. */
+  readonly ended: Promise<void>;
+}
+
 /** Subscribers that begin at one cut. The rest waits for the next one. */
 const maxJoins = 1_000;
-
-type Snapshot = NonNullable<ChangeRequest['snapshot']>;
+/** Milliseconds in which subscribers begin at one cut: its changes have been sent, and the next ones wait. */
+const maxBeginMs = 50;
 
 /** Lets subscribers begin at a cut, with the rows of its snapshot if they ask for them. */
 export class GroupJoins {
@@ -49,6 +60,7 @@ export class GroupJoins {
   readonly #options: JoinOptions;
   #joins: Join[] = [];
   #gaps = new Map<ChangeGroup, ChangeGapReason>();
+  readonly #readers = new SnapshotReaders();
 
   constructor(context: LookupContext, options: JoinOptions) {
     this.#context = context;
@@ -103,28 +115,64 @@ export class GroupJoins {
 
   /** Begins with a cut. Resolves when it is not needed any more. */
   async complete({ joins, gaps }: JoinBatch, cut: Cut): Promise<void> {
-    const imports: Promise<void>[] = [];
+    const imports: Promise<unknown>[] = [];
     for (const [group, reason] of gaps) if (!group.isEnded) imports.push(...this.#restart(group, reason, cut));
-    const byGroup = new Map<ChangeGroup, Join[]>();
-    for (const join of joins) byGroup.set(join.group, [...(byGroup.get(join.group) ?? []), join]);
-    for (const [group, own] of byGroup) {
-      if (group.isEnded) for (const { reject } of own) reject(group.refusal());
-      // The group has the state of an earlier cut.
-      else if (group.isBusy || this.#gaps.has(group)) this.#joins.push(...own);
-      else imports.push(...this.#joinGroup(group, own, cut));
+    const waiting = new WaitingJoins(joins, this.#readers);
+    const deadline = performance.now() + maxBeginMs;
+    for (let next = waiting.take(); next !== null; next = waiting.take()) {
+      const leave = await this.#findPlace(next, deadline - performance.now());
+      if (leave === null) {
+        waiting.putBack(next);
+        break;
+      }
+      const reads = this.#begin(next, cut);
+      imports.push(...reads.map(({ imported }) => imported));
+      void Promise.all(reads.map(({ ended }) => ended)).then(leave);
     }
+    this.#joins.unshift(...waiting.all());
     if (this.#joins.length > 0 || this.#gaps.size > 0) this.#options.wake();
     await Promise.all(imports);
   }
 
+  /** Waits until a read may start, for some milliseconds; null: it may not. */
+  #findPlace({ group, snapshot }: EqualJoins, ms: number): Promise<(() => void) | null> | (() => void) | null {
+    const { limiter, slowLimiter } = this.#options;
+    if (snapshot === null && group.isActive) return () => undefined;
+    return ms <= 0 ? null : (snapshot === null ? limiter : slowLimiter).enterWithin(ms);
+  }
+
+  /** Lets subscribers begin; they have a place for their reads. */
+  #begin({ group, snapshot, joins }: EqualJoins, cut: Cut): readonly RunningRead[] {
+    if (group.isEnded) {
+      for (const { reject } of joins) reject(group.refusal());
+      return [];
+    }
+    // The group has the state of an earlier cut.
+    if (group.isBusy || this.#gaps.has(group)) {
+      this.#joins.push(...joins);
+      return [];
+    }
+    const reads = this.#joinGroup(group, joins, cut).map((start) => start());
+    if (snapshot !== null) void Promise.all(reads.map(({ ended }) => ended)).then(this.#readers.add(group));
+    return reads;
+  }
+
+  /** A group begins again after a gap. */
   #restart(group: ChangeGroup, reason: ChangeGapReason, cut: Cut): readonly Promise<void>[] {
     group.isActive = true;
     for (const member of group.members) if (member.snapshot !== null) member.discard();
     this.#options.gaps(reason, group.gapAt(cut.position, reason));
-    return this.#readSnapshots(group, [...group.members], { cut, open: new OpenJoins(group, []), isReset: () => true });
+    const reads = { cut, open: new OpenJoins(group, []), isReset: () => true };
+    return this.#readSnapshots(group, [...group.members], reads).map(async (start) => {
+      const leave = await this.#options.slowLimiter.enter();
+      const { imported, ended } = start();
+      void ended.then(leave);
+      return imported;
+    });
   }
 
-  #joinGroup(group: ChangeGroup, joins: readonly Join[], cut: Cut): readonly Promise<void>[] {
+  /** Returns what starts the reads that the joins wait for. */
+  #joinGroup(group: ChangeGroup, joins: readonly Join[], cut: Cut): readonly (() => RunningRead)[] {
     const isNew = !group.isActive;
     if (isNew) group.begin(this.idOf(group, cut));
     group.lastId = this.idOf(group, cut);
@@ -146,16 +194,14 @@ export class GroupJoins {
       this.#options.ended(group, result.kind === 'end' ? result.reason : 'closing');
     };
     // PostgreSQL decides whether the caller may select, and whether the values fit their columns.
-    const probe = isNew ? [this.#read(new GroupLookup(group, this.#context).lookup, cut, fail, begin)] : [];
+    const probe = (): RunningRead => this.#read(new GroupLookup(group, this.#context).lookup, cut, fail, begin);
     if (!isNew) begin();
     const resetting = new Set(joins.flatMap(({ member, isReset }) => (isReset ? [member] : [])));
-    return [
-      ...probe,
-      ...this.#readSnapshots(group, members, { cut, open, isReset: (member) => resetting.has(member) }),
-    ];
+    const reads = this.#readSnapshots(group, members, { cut, open, isReset: (member) => resetting.has(member) });
+    return isNew ? [probe, ...reads] : reads;
   }
 
-  /** Reads the rows of each different snapshot once. */
+  /** Returns what starts the read of each different snapshot. Messages of the members wait for their rows from now on. */
   #readSnapshots(
     group: ChangeGroup,
     members: readonly GroupMember[],
@@ -164,13 +210,13 @@ export class GroupJoins {
       open,
       isReset,
     }: { readonly cut: Cut; readonly open: OpenJoins; readonly isReset: (member: GroupMember) => boolean },
-  ): readonly Promise<void>[] {
+  ): readonly (() => RunningRead)[] {
     const bySnapshot = new Map<string, { readonly snapshot: Snapshot; readonly readers: SnapshotReader[] }>();
     for (const member of members) {
       const { snapshot } = member;
       if (snapshot === null) continue;
       const reader = { member, hold: member.hold() };
-      const key = JSON.stringify([snapshot.sql, snapshot.values]);
+      const key = snapshotKey(snapshot);
       const known = bySnapshot.get(key);
       if (known === undefined) bySnapshot.set(key, { snapshot, readers: [reader] });
       else known.readers.push(reader);
@@ -193,7 +239,7 @@ export class GroupJoins {
         group.failure = error;
         this.#options.ended(group, reason);
       };
-      return this.#read(lookup, cut, fail, async () => {
+      const done = async (): Promise<void> => {
         if (!(await this.#options.definitions.areCurrent(group, cut.definitions)))
           return this.#readAgain(group, readers, open);
         const rows = [...collector.take().values()].map(({ record }) => record);
@@ -203,7 +249,8 @@ export class GroupJoins {
           open.arrive(member);
         }
         this.#options.deliveries(readers.length * rows.length);
-      });
+      };
+      return () => this.#read(lookup, cut, fail, done);
     });
   }
 
@@ -226,22 +273,22 @@ export class GroupJoins {
     else this.fail(unavailable(obstacle));
   }
 
-  /** Resolves when the cut is not needed any more. */
   #read(
     lookup: GroupLookup['lookup'],
     cut: Cut,
     failed: (error: Error) => void,
     done: () => void | Promise<void>,
-  ): Promise<void> {
+  ): RunningRead {
     const { database, timeout } = this.#context;
-    return this.#options.limiter.enter().then((leave) => {
-      const running = runLookups(database, cut, [lookup], timeout);
-      void running.done
-        .finally(leave)
-        .then(done)
-        .catch((error: unknown) => failed(toJoinError(error)));
-      return running.imported;
-    });
+    const running = runLookups(database, cut, [lookup], timeout);
+    void running.done.then(done).catch((error: unknown) => failed(toJoinError(error)));
+    return {
+      imported: running.imported,
+      ended: running.done.then(
+        () => undefined,
+        () => undefined,
+      ),
+    };
   }
 }
 

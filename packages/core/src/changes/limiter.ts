@@ -26,4 +26,20 @@ export class Limiter {
       else next();
     };
   }
+
+  /** As `enter`; resolves to null when no place is free within some milliseconds. */
+  enterWithin(ms: number): Promise<(() => void) | null> {
+    return new Promise((resolve) => {
+      let isLate = false;
+      const timer = setTimeout(() => {
+        isLate = true;
+        resolve(null);
+      }, ms);
+      void this.enter().then((leave) => {
+        clearTimeout(timer);
+        if (isLate) leave();
+        else resolve(leave);
+      });
+    });
+  }
 }

@@ -86,6 +86,29 @@ test('a subscriber that joins while the last one leaves keeps the group', async 
   await expect.poll(() => asLines(second.messages)).toEqual(['begin', 'insert {"id":1,"title":"One"}']);
 });
 
+test('subscribers whose first rows take long do not hold up the changes of others, nor their joins', async () => {
+  const { engine } = await startEngine(database, { lookupTimeoutMs: 20_000 });
+  const client = await connect();
+  await client.query('select pg_advisory_lock(4711)');
+  await database.query(`insert into film values (0, 'Zero')`);
+  const fast = await subscribe(engine, requestOf(film));
+  // Each is another group with another snapshot.
+  const slow = Array.from({ length: 12 }, (_, n) => {
+    const snapshot = snapshotOf(`pg_advisory_xact_lock_shared(4711 + 0 * ${n}) is not null`);
+    return subscribe(engine, requestOf(queryOf('film', columns, { filter: `${n} = ${n}` }), { snapshot }));
+  });
+  await expect.poll(() => engine.statistics().groups).toBe(13);
+  await database.query(`insert into film values (1, 'One')`);
+  await expect.poll(() => asLines(fast.messages)).toEqual(['begin', 'insert {"id":1,"title":"One"}']);
+  const second = await subscribe(engine, requestOf(queryOf('film', columns, { filter: 'id > 1' })));
+  await database.query(`insert into film values (2, 'Two')`);
+  await expect.poll(() => asLines(fast.messages)[2]).toBe('insert {"id":2,"title":"Two"}');
+  await expect.poll(() => asLines(second.messages)).toEqual(['begin', 'insert {"id":2,"title":"Two"}']);
+  await client.query('select pg_advisory_unlock(4711)');
+
+  for (const { messages } of await Promise.all(slow)) expect(asLines(messages)[0]).toMatch(/^rows {"id":0/);
+});
+
 test('a slow lookup does not hold up other subscribers', async () => {
   const { engine } = await startEngine(database, { lookupTimeoutMs: 20_000 });
   const filter = `pg_advisory_xact_lock_shared(4712) is not null`;
