@@ -1,7 +1,7 @@
 import { maxCallerSubscriptions } from './limits.ts';
 import { Refusal } from './refusal.ts';
 
-/** Counts the different subscriptions of each caller: every change of a table costs PostgreSQL a look at its row for each of them. */
+/** Counts the different subscriptions of each caller: PostgreSQL reads a changed row once for each of them. */
 export class CallerSubscriptions {
   readonly #max: number;
   /** By caller, and by what equal subscriptions have in common. */
@@ -20,7 +20,9 @@ export class CallerSubscriptions {
     const counts = this.#counts.get(caller) ?? new Map<string, number>();
     const count = counts.get(key) ?? 0;
     if (count === 0 && counts.size >= this.#max)
-      throw new Refusal(`You watch ${this.#max} tables with different filters or columns, which is the limit`);
+      throw new Refusal(
+        `You watch ${this.#max} different combinations of table, filter and columns, which is the limit; leave a channel, or use fewer filters`,
+      );
     counts.set(key, count + 1);
     this.#counts.set(caller, counts);
     let isCounted = true;

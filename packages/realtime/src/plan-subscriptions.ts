@@ -12,9 +12,9 @@ export interface NumberedBinding extends Binding {
   readonly id: number;
 }
 
-/** The changes of one table that bindings of a channel ask for, with the same filter and columns. */
+/** The changes of one table that bindings of a channel ask for, with the same filter and requested columns. */
 export interface PlannedSubscription {
-  /** Equal for the same table, filter and columns. */
+  /** Equal for the same table, filter and requested columns, also after the table has other ones. */
   readonly key: string;
   readonly table: PublishedTable;
   readonly request: Omit<ChangeRequest, 'identity'>;
@@ -59,7 +59,7 @@ type KnownTables = Map<PublishedTable, ReadableTable | Refusal>;
 interface ReadableTable {
   readonly table: PublishedTable;
   readonly endpoint: Endpoint;
-  /** By filter and columns. */
+  /** By filter and requested columns. */
   readonly queries: Map<string, ChangeQuery>;
 }
 
@@ -76,7 +76,7 @@ function* planBinding(
   );
   const plan = (each: PublishedTable): PlannedSubscription => {
     const readable = readTable(each, sources, known);
-    const form = JSON.stringify([filter, select]);
+    const form = JSON.stringify([filter, select?.toSorted() ?? null]);
     const query =
       readable.queries.get(form) ?? buildChangeQuery(readable.table, { filters, select }, readable.endpoint);
     readable.queries.set(form, query);
@@ -90,7 +90,7 @@ function* planBinding(
       snapshot: null,
       lastEventId: null,
     };
-    const key = JSON.stringify([each.schema, each.name, filter, query.columns.map(({ name }) => name)]);
+    const key = JSON.stringify([each.schema, each.name, form]);
     return { key, table: each, request, ids: idsOf(binding), isNamed };
   };
   if (isNamed && selected.length === 0) throw unavailable(binding);

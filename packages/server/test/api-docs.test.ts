@@ -210,6 +210,15 @@ describe('the HTML page', () => {
     [{ type: 'array', items: { $ref: '#/components/schemas/node' } }, 'array of {\n  next: node\n}'],
     [{ $ref: '#/components/schemas/other' }, 'other'],
     [{ anyOf: [{ const: 'a' }, { type: 'object', description: 'An object with more' }] }, '"a" or an object with more'],
+    [
+      {
+        anyOf: ['URL of a page', 'GeoJSON', 'A row', 'Übersicht', ''].map((description) => ({
+          type: 'object',
+          description,
+        })),
+      },
+      'URL of a page or GeoJSON or a row or übersicht or ',
+    ],
   ])('writes the schema %j', (schema, text) => {
     const shared = {
       node: { properties: { next: { $ref: '#/components/schemas/node' } }, required: ['next'], type: 'object' },

@@ -20,22 +20,29 @@ export type NoticeListener = (notice: Notice) => void;
 
 /** Notices of a call with one text that are reported: PostgreSQL sends some for each row, as for a text search without lexemes. */
 const maxRepeats = 10;
-/** Texts of a call that are counted at a time. */
+/** Texts of a call that are counted, the first ones. */
 const maxTexts = 100;
+/** Notices of a call that are reported. */
+const maxReported = 1_000;
 
-/** Passes each text on a limited number of times, and then says so once. */
-function limitRepeats(report: NoticeListener): NoticeListener {
+const omission = 'further notices of this call are not reported';
+
+/** Passes a limited number of notices on. One more reports that further ones are omitted, for each text and for all. */
+function limitNotices(report: NoticeListener): NoticeListener {
   let counts: Map<string, number> | null = null;
+  let reported = 0;
   return (notice) => {
+    if (reported > maxReported) return;
     const { severity, code, message } = notice;
     const text = `${severity} ${message}`;
     counts ??= new Map();
     const count = (counts.get(text) ?? 0) + 1;
-    if (count === 1 && counts.size >= maxTexts) counts.clear();
-    counts.set(text, count);
-    if (count <= maxRepeats) report(notice);
-    else if (count === maxRepeats + 1)
-      report({ severity, code, message: `further notices of this call are not reported: ${message}` });
+    if (count > 1 || counts.size < maxTexts) counts.set(text, count);
+    if (count > maxRepeats + 1) return;
+    reported++;
+    if (reported > maxReported) report({ severity, code, message: omission });
+    else if (count > maxRepeats) report({ severity, code, message: `${omission}: ${message}` });
+    else report(notice);
   };
 }
 
@@ -45,7 +52,7 @@ export function createNoticeHandler(
   endpoint: Endpoint,
   raiseEvent: NoticeListener | null,
 ): NoticeListener {
-  const report = limitRepeats((notice) => context.onNotice(endpoint, notice));
+  const report = limitNotices((notice) => context.onNotice(endpoint, notice));
   if (raiseEvent === null) return report;
   return (notice) => {
     raiseEvent(notice);

@@ -97,7 +97,6 @@ export const tablesSql: string = `with recursive listed as (
 ), entries (view, number, origin, origin_number) as materialized (
     select entry.view, entry.number, entry.origin, entry.origin_number
     from (${viewEntriesSql('r.ev_class = any (array(select opened.oid from opened))')}) entry
-    where entry.origin <> 0
 ), origins (view, number, source, source_number) as (
     select e.view, e.number, e.origin, e.origin_number
     from listed join entries e on e.view = listed.oid

@@ -4,9 +4,9 @@ function countOf(character: string, text: string): string {
 }
 
 /**
- * Returns a query of the columns of views, on PostgreSQL 13 and later: `view`, `number`, and the `origin` and `origin_number` of a column
- * that is shown unchanged, 0 for none. Only the view's parsed query, `pg_rewrite.ev_action`, has them: `resorigtbl` and `resorigcol` of
- * each target list entry. Entries of the view are at brace depth 2, `{QUERY … {TARGETENTRY … :resno …}}`; those of subqueries are deeper.
+ * Returns a query of the columns that views show unchanged, on PostgreSQL 13 and later: `view`, `number`, `origin`, `origin_number`.
+ * Only the view's parsed query, `pg_rewrite.ev_action`, has the origin: `resorigtbl` and `resorigcol` of each target list entry.
+ * Entries of the view are at brace depth 2, `{QUERY … {TARGETENTRY … :resno …}}`; those of subqueries are deeper.
  * PostgreSQL escapes braces, spaces and backslashes of names, so that a name cannot imitate an entry.
  * @param condition selects the views, as rows `r` of `pg_rewrite`
  */
@@ -27,6 +27,10 @@ export function viewEntriesSql(condition: string): string {
         cross join lateral pg_catalog.unnest(pg_catalog.string_to_array(tree, '} :resno ')) with ordinality split (text, place)
       where r.ev_type = '1' and r.is_instead and ${condition}
     ) piece
-    -- The end of an entry, behind the brace of its expression: "1 :resname id :ressortgroupref 0 :resorigtbl 16385 :resorigcol 1 …"
-    where case when piece.depth = 2 then pg_catalog.split_part(piece.text, ' ', 6) = ':resorigtbl' else false end`;
+    -- The end of an entry, behind the brace of its expression: "1 :resname id :ressortgroupref 0 :resorigtbl 16385 :resorigcol 1 …".
+    -- The origin of other columns is 0. It is compared as text: PostgreSQL may test a cast first, and other pieces have no number there.
+    where case when piece.depth = 2 then pg_catalog.split_part(piece.text, ' ', 6) = ':resorigtbl'
+      and pg_catalog.split_part(piece.text, ' ', 7) <> '0' else false end
+    -- Conditions of the query around this one are tested afterwards.
+    offset 0`;
 }

@@ -1,6 +1,7 @@
 import { crudSource } from '@pgway/core';
 import { useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
+import { ask } from './support.ts';
 
 /** Publishes all relations and no routines. */
 const relations = { routineSources: [crudSource()], commentsMode: 'parseAll' } as const;
@@ -79,5 +80,24 @@ describe('the key of a view', () => {
     const ids = gateway.gateway.endpoints.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.length).toBeGreaterThan(100);
+  });
+});
+
+describe('PostgreSQL tests cheap conditions first:', () => {
+  const gateway = useGateway(
+    `
+    create table thing (id int primary key, name text);
+    create view shown as select name, upper(name) as loud, id from thing;
+    alter function pg_catalog.texteq(text, text) cost 1000;
+    alter function pg_catalog.textne(text, text) cost 1000;
+  `,
+    relations,
+  );
+
+  test('the key of a view is found whatever functions cost', async () => {
+    expect(await ask(gateway, 'PUT /api/shown/on-conflict-do-nothing/returning', { id: 1, name: 'a' })).toEqual([
+      200,
+      [{ name: 'a', loud: 'A', id: 1 }],
+    ]);
   });
 });

@@ -35,6 +35,11 @@ const sql = `
   end $$;
   comment on function repeats is 'HTTP POST';
 
+  create function alternates(_texts int, _notices int) returns void language plpgsql as $$ begin
+    for i in 1.._notices loop raise notice 'text %', i % _texts; end loop;
+  end $$;
+  comment on function alternates is 'HTTP POST /alternates/{_texts}/{_notices}';
+
   create function broken() returns int language plpgsql as $$ begin execute 'select no_such_column'; end $$;
   comment on function broken is 'HTTP GET';
 `;
@@ -168,6 +173,23 @@ test('a notice that a call repeats for each row is logged ten times, and other n
     'further notices of this call are not reported: of each row',
   ]);
   expect(messages.filter((message) => message.startsWith('row '))).toHaveLength(30);
+});
+
+test.each([
+  { texts: 100, notices: 1_200 },
+  { texts: 101, notices: 20_000 },
+  { texts: 20_000, notices: 20_000 },
+])('a call with $notices notices of $texts texts logs 1,000 of them', async ({ texts, notices }) => {
+  const lines = await linesOf(`POST /alternates/${texts}/${notices}`, {});
+  const routine = 'public.alternates(_texts integer, _notices integer)';
+  expect(lines.slice(1_000)).toEqual([
+    ['info', 'further notices of this call are not reported', { name: 'Gateway', routine, severity: 'NOTICE' }],
+  ]);
+});
+
+test('a call with 1,000 notices of as many texts logs them', async () => {
+  const messages = (await linesOf('POST /alternates/1000/1000', {})).map(([, message]) => message);
+  expect(messages).toEqual(Array.from({ length: 1_000 }, (_, index) => `text ${(index + 1) % 1_000}`));
 });
 
 test('logConnectionNoticeEvents: false logs no notices', async () => {

@@ -9,6 +9,9 @@ export function formatSchema(schema: unknown, shared: SharedSchemas = {}): strin
   return new SchemaText(shared).text(schema, '');
 }
 
+/** The first letter of a sentence, unless its first word is an abbreviation or a name with other capitals, such as URL. */
+const capitalizedWord = /^\p{Lu}(?=\p{Ll}*(?![\p{L}\p{N}]))/u;
+
 class SchemaText {
   readonly #shared: SharedSchemas;
   /** The names of the references around a schema. */
@@ -42,7 +45,9 @@ class SchemaText {
       const { type, description, properties } = asObject(variant);
       // Only the description tells something about this object.
       const isDescribed = type === 'object' && properties === undefined && typeof description === 'string';
-      return isDescribed ? `${description[0]?.toLowerCase() ?? ''}${description.slice(1)}` : this.text(variant, indent);
+      return isDescribed
+        ? description.replace(capitalizedWord, (letter) => letter.toLowerCase())
+        : this.text(variant, indent);
     });
     return [...new Set(texts)].join(' or ');
   }
