@@ -35,6 +35,8 @@ export class GroupMember {
   lastId: string;
   /** Begins with an open place; empty: messages are delivered at once. */
   #queue: Place[] = [];
+  /** Whether rows of a later cut replace the messages until then. */
+  #awaitsRows = false;
   #isEnded = false;
 
   constructor(listener: ChangeListener, { snapshot, lastEventId }: Pick<ChangeRequest, 'snapshot' | 'lastEventId'>) {
@@ -44,11 +46,17 @@ export class GroupMember {
   }
 
   get isHeld(): boolean {
-    return this.#queue.length > 0;
+    return this.#queue.length > 0 || this.#awaitsRows;
+  }
+
+  /** Drops the messages until `hold`, but for gaps: rows that are read then replace them. */
+  awaitRows(): void {
+    this.#awaitsRows = true;
   }
 
   /** Holds later messages back. */
   hold(): Hold {
+    this.#awaitsRows = false;
     const place: Place = { message: null, isOpen: true };
     this.#queue.push(place);
     const isDiscarded = (): boolean => !this.#queue.includes(place);
@@ -67,10 +75,12 @@ export class GroupMember {
   /** Drops the messages that wait for rows, and these rows: a gap and those of a later cut replace them. */
   discard(): void {
     this.#queue = [];
+    this.#awaitsRows = false;
   }
 
   send(message: ChangeMessage): void {
-    if (this.isHeld) this.#queue.push({ message, isOpen: false });
+    if (this.#awaitsRows && message.kind !== 'gap') return;
+    if (this.#queue.length > 0) this.#queue.push({ message, isOpen: false });
     else this.#deliver(message);
   }
 

@@ -8,9 +8,9 @@ import type { Limiter } from './limiter.ts';
 import { Problem } from '../http/problem.ts';
 import { DatabaseError } from '../postgres/port.ts';
 import { runLookups } from './lookup.ts';
-import { type Join, OpenJoins } from './open-joins.ts';
+import { type Join, type JoinWaiter, OpenJoins } from './open-joins.ts';
 import { RowCollector, RowsTooLarge } from './row-collector.ts';
-import { unavailable } from './unavailable.ts';
+import { retryAfter, unavailable } from './unavailable.ts';
 import { type EqualJoins, type Snapshot, snapshotKey, SnapshotReaders, WaitingJoins } from './waiting-joins.ts';
 
 /** Subscriptions and gaps whose rows are read at the next cut. */
@@ -53,6 +53,8 @@ interface RunningRead {
 const maxJoins = 1_000;
 /** Milliseconds in which subscribers begin at one cut: its changes have been sent, and the next ones wait. */
 const maxBeginMs = 50;
+/** Milliseconds that a subscriber waits for a place to read its first rows. */
+const maxWaitMs = 20_000;
 
 /** Lets subscribers begin at a cut, with the rows of its snapshot if they ask for them. */
 export class GroupJoins {
@@ -69,7 +71,10 @@ export class GroupJoins {
 
   /** Resolves when the member is part of a cut. */
   add(group: ChangeGroup, member: GroupMember, isReset: boolean): Promise<void> {
-    return new Promise((resolve, reject) => this.#joins.push({ group, member, isReset, resolve, reject }));
+    const since = performance.now();
+    return new Promise((resolve, reject) =>
+      this.#joins.push({ group, member, isReset, waiter: { since, resolve, reject } }),
+    );
   }
 
   /** Whether a subscriber waits to join the group. */
@@ -86,11 +91,20 @@ export class GroupJoins {
     const index = this.#joins.findIndex((join) => join.member === member);
     if (index === -1) return;
     const [join] = this.#joins.splice(index, 1);
-    join!.reject(new Error('the subscription was cancelled'));
+    join!.waiter?.reject(new Error('the subscription was cancelled'));
   }
 
   fail(error: Error): void {
-    for (const { reject } of this.#joins.splice(0)) reject(error);
+    this.#reject(() => true, error);
+  }
+
+  #reject(isSelected: (waiter: JoinWaiter, member: GroupMember) => boolean, error: Error): void {
+    const joins = this.#joins;
+    this.#joins = [];
+    for (const join of joins) {
+      if (join.waiter !== null && isSelected(join.waiter, join.member)) join.waiter.reject(error);
+      else this.#joins.push(join);
+    }
   }
 
   /** Takes what begins at a cut that is taken afterwards. */
@@ -116,8 +130,8 @@ export class GroupJoins {
   /** Begins with a cut. Resolves when it is not needed any more. */
   async complete({ joins, gaps }: JoinBatch, cut: Cut): Promise<void> {
     const imports: Promise<unknown>[] = [];
-    for (const [group, reason] of gaps) if (!group.isEnded) imports.push(...this.#restart(group, reason, cut));
-    const waiting = new WaitingJoins(joins, this.#readers);
+    const again = [...gaps].flatMap(([group, reason]) => (group.isEnded ? [] : this.#restart(group, reason, cut)));
+    const waiting = new WaitingJoins([...again, ...joins], this.#readers);
     const deadline = performance.now() + maxBeginMs;
     for (let next = waiting.take(); next !== null; next = waiting.take()) {
       const leave = await this.#findPlace(next, deadline - performance.now());
@@ -130,6 +144,8 @@ export class GroupJoins {
       void Promise.all(reads.map(({ ended }) => ended)).then(leave);
     }
     this.#joins.unshift(...waiting.all());
+    const tooLong = performance.now() - maxWaitMs;
+    this.#reject(({ since }, { snapshot }) => snapshot !== null && since < tooLong, tooMany());
     if (this.#joins.length > 0 || this.#gaps.size > 0) this.#options.wake();
     await Promise.all(imports);
   }
@@ -144,12 +160,14 @@ export class GroupJoins {
   /** Lets subscribers begin; they have a place for their reads. */
   #begin({ group, snapshot, joins }: EqualJoins, cut: Cut): readonly RunningRead[] {
     if (group.isEnded) {
-      for (const { reject } of joins) reject(group.refusal());
+      for (const { waiter } of joins) waiter?.reject(group.refusal());
       return [];
     }
+    const hasGap = this.#gaps.has(group);
     // The group has the state of an earlier cut.
-    if (group.isBusy || this.#gaps.has(group)) {
-      this.#joins.push(...joins);
+    if (group.isBusy || hasGap) {
+      // After the gap, its members read their rows again anyway.
+      this.#joins.push(...joins.filter(({ waiter }) => waiter !== null || !hasGap));
       return [];
     }
     const reads = this.#joinGroup(group, joins, cut).map((start) => start());
@@ -157,22 +175,21 @@ export class GroupJoins {
     return reads;
   }
 
-  /** A group begins again after a gap. */
-  #restart(group: ChangeGroup, reason: ChangeGapReason, cut: Cut): readonly Promise<void>[] {
+  /** A group begins again after a gap. Returns the members that get the rows of their snapshots again. */
+  #restart(group: ChangeGroup, reason: ChangeGapReason, cut: Cut): readonly Join[] {
     group.isActive = true;
-    for (const member of group.members) if (member.snapshot !== null) member.discard();
+    const readers = [...group.members].filter(({ snapshot }) => snapshot !== null);
+    for (const member of readers) member.discard();
     this.#options.gaps(reason, group.gapAt(cut.position, reason));
-    const reads = { cut, open: new OpenJoins(group, []), isReset: () => true };
-    return this.#readSnapshots(group, [...group.members], reads).map(async (start) => {
-      const leave = await this.#options.slowLimiter.enter();
-      const { imported, ended } = start();
-      void ended.then(leave);
-      return imported;
-    });
+    for (const member of readers) member.awaitRows();
+    return readers.map((member) => ({ group, member, isReset: true, waiter: null }));
   }
 
   /** Returns what starts the reads that the joins wait for. */
-  #joinGroup(group: ChangeGroup, joins: readonly Join[], cut: Cut): readonly (() => RunningRead)[] {
+  #joinGroup(group: ChangeGroup, all: readonly Join[], cut: Cut): readonly (() => RunningRead)[] {
+    // Members that read their rows again may have left.
+    const joins = all.filter(({ member, waiter }) => waiter !== null || group.members.has(member));
+    if (joins.length === 0) return [];
     const isNew = !group.isActive;
     if (isNew) group.begin(this.idOf(group, cut));
     group.lastId = this.idOf(group, cut);
@@ -297,6 +314,14 @@ function toJoinError(thrown: unknown): Error {
   if (thrown instanceof RowsTooLarge) return tooLarge();
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   return error instanceof DatabaseError && error.step < 0 ? unavailable(error) : error;
+}
+
+function tooMany(): Problem {
+  return new Problem('changes-unavailable', {
+    headers: retryAfter,
+    detail:
+      'Too many subscribers wait for the rows of their snapshots; try again later, or subscribe without a snapshot.',
+  });
 }
 
 function tooLarge(): Problem {

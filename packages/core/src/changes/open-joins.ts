@@ -1,11 +1,18 @@
 import type { ChangeGroup, GroupMember } from './change-group.ts';
 
-/** A subscriber that begins at the next cut. */
+/** A subscriber that begins at the next cut, or gets the rows of its snapshot again. */
 export interface Join {
   readonly group: ChangeGroup;
   readonly member: GroupMember;
   /** Whether a gap precedes its rows. */
   readonly isReset: boolean;
+  /** What waits for it; null: it has begun at an earlier cut, and gets its rows again. */
+  readonly waiter: JoinWaiter | null;
+}
+
+export interface JoinWaiter {
+  /** By `performance.now()`. */
+  readonly since: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }
@@ -13,12 +20,15 @@ export interface Join {
 /** The joins of a group at one cut that wait for PostgreSQL. */
 export class OpenJoins {
   readonly #group: ChangeGroup;
-  readonly #joins: Map<GroupMember, { readonly join: Join; results: number }>;
+  readonly #joins = new Map<GroupMember, { readonly join: Join; readonly waiter: JoinWaiter; results: number }>();
 
   constructor(group: ChangeGroup, joins: readonly Join[]) {
     this.#group = group;
     // A join waits for the group to begin, and for the rows of its snapshot.
-    this.#joins = new Map(joins.map((join) => [join.member, { join, results: join.member.snapshot === null ? 1 : 2 }]));
+    for (const join of joins) {
+      const { member, waiter } = join;
+      if (waiter !== null) this.#joins.set(member, { join, waiter, results: member.snapshot === null ? 1 : 2 });
+    }
   }
 
   /** Resolves a join that has each of its results. */
@@ -27,8 +37,8 @@ export class OpenJoins {
     if (open === undefined || --open.results > 0) return;
     this.#joins.delete(member);
     // The group may have ended meanwhile.
-    if (this.#group.members.has(member)) open.join.resolve();
-    else open.join.reject(this.#group.refusal());
+    if (this.#group.members.has(member)) open.waiter.resolve();
+    else open.waiter.reject(this.#group.refusal());
   }
 
   /** Takes a join out, which begins at a later cut. Returns null for a member that has begun. */
@@ -48,7 +58,7 @@ export class OpenJoins {
     this.#joins.delete(member);
     this.#group.members.delete(member);
     member.abandon();
-    open.join.reject(error);
+    open.waiter.reject(error);
     return true;
   }
 }

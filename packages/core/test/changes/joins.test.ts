@@ -109,6 +109,38 @@ test('subscribers whose first rows take long do not hold up the changes of other
   for (const { messages } of await Promise.all(slow)) expect(asLines(messages)[0]).toMatch(/^rows {"id":0/);
 });
 
+test('subscribers whose rows take long after a gap do not hold up the changes of others', async () => {
+  const { engine } = await startEngine(database, { lookupTimeoutMs: 20_000, maxKeys: 3 });
+  const fast = await subscribe(engine, requestOf(film));
+  const slow = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => {
+      const snapshot = snapshotOf(`pg_advisory_xact_lock_shared(4715 + 0 * ${n}) is not null`);
+      return subscribe(engine, requestOf(queryOf('film', columns, { filter: `${n} = ${n}` }), { snapshot }));
+    }),
+  );
+  const client = await connect();
+  await client.query('select pg_advisory_lock(4715)');
+  await database.query(`insert into film select n, 'n' from generate_series(1, 9) as n`);
+  await expect.poll(() => asLines(fast.messages)).toEqual(['begin', 'gap too-many-changes']);
+  for (const id of [10, 11]) {
+    await database.query(`insert into film values (${id}, 'x')`);
+    await expect.poll(() => asLines(fast.messages).at(-1)).toBe(`insert {"id":${id},"title":"x"}`);
+  }
+  await client.query('select pg_advisory_unlock(4715)');
+
+  for (const { messages } of slow) {
+    await expect.poll(() => asLines(messages).join()).toContain('{"id":11,"title":"x"}');
+    const [rows, gap, again, ...later] = asLines(messages);
+    expect([rows, gap, again!.startsWith('reset {"id":1,"title":"n"} ')]).toEqual([
+      'rows ',
+      'gap too-many-changes',
+      true,
+    ]);
+    // The rows of each snapshot continue without loss or repetition.
+    expect([again, ...later].join().match(/"id":1[01]/g)).toEqual(['"id":10', '"id":11']);
+  }
+});
+
 test('a slow lookup does not hold up other subscribers', async () => {
   const { engine } = await startEngine(database, { lookupTimeoutMs: 20_000 });
   const filter = `pg_advisory_xact_lock_shared(4712) is not null`;
