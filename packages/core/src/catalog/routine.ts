@@ -49,6 +49,8 @@ export interface RoutineResult {
 export interface SessionEffects {
   /** Whether calls may leave settings, locks, temporary tables or the like. */
   readonly alters: boolean;
+  /** Whether statements of `PREPARE` may be among what they leave. Absent: no. */
+  readonly mayPrepare?: true;
   /** Whether calls may leave a role or settings to the rest of their transaction. */
   readonly altersTransaction: boolean;
   /** Whether calls may wait for other sessions, as for a row lock. */

@@ -16,12 +16,13 @@ export const unknownSessionEffects: SessionEffectsLookup = Object.freeze({
 });
 
 /** All combinations, which thousands of routines share; the bits of an index are the effects. */
-const combinations: readonly SessionEffects[] = Array.from({ length: 16 }, (_, index) =>
+const combinations: readonly SessionEffects[] = Array.from({ length: 32 }, (_, index) =>
   Object.freeze({
     alters: (index & 1) > 0,
     altersTransaction: (index & 2) > 0,
     mayBlock: (index & 4) > 0,
     ...((index & 8) > 0 ? { readsSequences: true as const } : {}),
+    ...((index & 16) > 0 ? { mayPrepare: true as const } : {}),
   }),
 );
 const allEffects: SessionEffects = combinations.at(-1)!;
@@ -71,16 +72,18 @@ function* createLookup(objects: readonly CatalogObject[]): Steps<SessionEffectsL
   const altering = yield* findDependents(objects, ({ alters }) => alters);
   // An operator or a cast can occur anywhere.
   if (objects.some(({ isImplicit, name }) => isImplicit && altering.has(name))) return unknownSessionEffects;
+  const preparing = yield* findDependents(objects, ({ mayPrepare }) => mayPrepare);
   const counting = yield* findDependents(objects, ({ readsSequences }) => readsSequences);
   const setting = yield* findDependents(objects, ({ altersTransaction }) => altersTransaction);
   const setsAnywhere = objects.some(({ isImplicit, name }) => isImplicit && setting.has(name));
   const read = objects.filter(({ onWrite }) => !onWrite);
   const blocking = yield* findDependents(read, ({ mayBlock }) => mayBlock);
   const withUses = (
-    { alters, altersTransaction, mayBlock, readsSequences }: UsedEffects,
+    { alters, mayPrepare, altersTransaction, mayBlock, readsSequences }: UsedEffects,
     uses: Iterable<string>,
   ): UsedEffects => ({
     alters: alters || intersects(uses, altering),
+    mayPrepare: mayPrepare || intersects(uses, preparing),
     altersTransaction: altersTransaction || setsAnywhere || intersects(uses, setting),
     mayBlock: mayBlock || intersects(uses, blocking),
     readsSequences: readsSequences || intersects(uses, counting),
@@ -105,7 +108,8 @@ function* createLookup(objects: readonly CatalogObject[]): Steps<SessionEffectsL
 }
 
 /** Session effects with each property. */
-interface UsedEffects extends Omit<SessionEffects, 'readsSequences'> {
+interface UsedEffects extends Omit<SessionEffects, 'readsSequences' | 'mayPrepare'> {
+  readonly mayPrepare: boolean;
   readonly readsSequences: boolean;
 }
 
@@ -123,6 +127,7 @@ function addEffects(known: EffectsByName, { schema, name }: CatalogObject, effec
       ? effects
       : shared({
           alters: effects.alters || other.alters,
+          mayPrepare: effects.mayPrepare === true || other.mayPrepare === true,
           altersTransaction: effects.altersTransaction || other.altersTransaction,
           mayBlock: effects.mayBlock || other.mayBlock,
           readsSequences: effects.readsSequences === true || other.readsSequences === true,
@@ -130,8 +135,9 @@ function addEffects(known: EffectsByName, { schema, name }: CatalogObject, effec
   );
 }
 
-function shared({ alters, altersTransaction, mayBlock, readsSequences }: UsedEffects): SessionEffects {
-  return combinations[(alters ? 1 : 0) + (altersTransaction ? 2 : 0) + (mayBlock ? 4 : 0) + (readsSequences ? 8 : 0)]!;
+function shared({ alters, altersTransaction, mayBlock, readsSequences, mayPrepare }: UsedEffects): SessionEffects {
+  const bits = [alters, altersTransaction, mayBlock, readsSequences, mayPrepare];
+  return combinations[bits.reduce((index, bit, position) => index + (bit ? 1 << position : 0), 0)]!;
 }
 
 /** @param names the names of all objects */

@@ -7,6 +7,8 @@ import { type SqlToken, tokenizeSql } from './tokenize-sql.ts';
 export interface StatementEffects {
   /** Whether it may leave a setting, a role, a lock, a temporary table, a listened channel or a cursor in its session. */
   readonly alters: boolean;
+  /** Whether a statement of `PREPARE` may be in what it leaves. */
+  readonly mayPrepare: boolean;
   /** Whether it may leave a role or a setting to the rest of its transaction. */
   readonly altersTransaction: boolean;
   /** Whether it may read the last number of a sequence in its session, which can be that of another caller. */
@@ -75,16 +77,19 @@ export function analyzeSql(text: string): StatementEffects {
   }
   const inner = dynamicTexts(tokens, words).map((dynamic) => (dynamic === null ? anyEffect : analyzeSql(dynamic)));
   const own = mayAlter(words) ? findAlterations(tokens) : noAlterations;
-  const alters = own.alters || inner.some((effects) => effects.alters);
-  const altersTransaction = own.altersTransaction || inner.some((effects) => effects.altersTransaction);
+  const alterations: readonly Alterations[] = [own, ...inner];
+  const alters = alterations.some((effects) => effects.alters);
+  const mayPrepare = alterations.some((effects) => effects.mayPrepare);
+  const altersTransaction = alterations.some((effects) => effects.altersTransaction);
   for (const effects of inner) for (const word of effects.words) words.add(word);
   const readsSequences = inner.some((effects) => effects.readsSequences) || readsNumbers(words);
-  return { alters, altersTransaction, readsSequences, mayBlock: mayBlock(words), words };
+  return { alters, mayPrepare, altersTransaction, readsSequences, mayBlock: mayBlock(words), words };
 }
 
 /** The effects of a dynamic statement that is not known. */
 const anyEffect: StatementEffects = {
   alters: true,
+  mayPrepare: true,
   altersTransaction: true,
   readsSequences: true,
   mayBlock: true,
@@ -104,17 +109,29 @@ function dynamicTexts(tokens: readonly SqlToken[], words: ReadonlySet<string>): 
   return [...new Set(texts)];
 }
 
-const noAlterations = { alters: false, altersTransaction: false };
+type Alterations = Pick<StatementEffects, 'alters' | 'mayPrepare' | 'altersTransaction'>;
 
-function findAlterations(tokens: readonly SqlToken[]): Pick<StatementEffects, 'alters' | 'altersTransaction'> {
+const noAlterations: Alterations = { alters: false, mayPrepare: false, altersTransaction: false };
+
+function findAlterations(tokens: readonly SqlToken[]): Alterations {
   const alters = tokens.some((_, index) => altersAt(tokens, index)) || leavesTables(tokens);
-  return { alters, altersTransaction: alters || tokens.some((_, index) => setsLocallyAt(tokens, index)) };
+  const altersTransaction = alters || tokens.some((_, index) => setsLocallyAt(tokens, index));
+  return { alters, mayPrepare: alters && namesPrepare(tokens), altersTransaction };
 }
 
 /** Returns whether the text has a word that `altersAt` and `leavesTables` look for. Most routines have none. */
 function mayAlter(words: ReadonlySet<string>): boolean {
   for (const word of words) if (suspiciousWords.has(word) || word.startsWith(textRunningPrefix)) return true;
   return false;
+}
+
+/** Returns whether the text has PREPARE, or runs other text: a value in it may be any word. */
+function namesPrepare(tokens: readonly SqlToken[]): boolean {
+  return tokens.some(({ text }) => text === 'prepare' || text === variableValue || runsText(text));
+}
+
+function runsText(word: string): boolean {
+  return textRunningFunctions.includes(word) || word.startsWith(textRunningPrefix);
 }
 
 function isAlteringName(word: string): boolean {
@@ -145,7 +162,7 @@ const databaseWord = /plpy|plv8|spi|execute|prepare|quer(y|ies)|cursor|statement
 export function analyzeForeignSource(text: string): StatementEffects {
   const words = new Set(text.match(/[\p{L}_][\p{L}\p{N}_$]*/gu)?.map((word) => word.toLowerCase()));
   const alters = foreignWord.test(text) || databaseWord.test(text);
-  return { alters, altersTransaction: alters, readsSequences: alters, mayBlock: true, words };
+  return { alters, mayPrepare: alters, altersTransaction: alters, readsSequences: alters, mayBlock: true, words };
 }
 
 function altersAt(tokens: readonly SqlToken[], index: number): boolean {

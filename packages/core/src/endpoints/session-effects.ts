@@ -15,15 +15,18 @@ export function addSessionEffects(
   endpoint: Endpoint,
   { uses, connectionReset, statements }: SessionEffectsOptions,
 ): Endpoint {
-  const { alters, altersTransaction, mayBlock, readsSequences } =
+  const { alters, altersTransaction, mayBlock, readsSequences, mayPrepare } =
     endpoint.sessionEffects ??
     findSessionEffects(endpoint, uses.get(endpoint.connection)!, statements.get(endpoint.id));
   const isReset = needsReset({ alters: endpoint.connectionReset ?? alters }, { connectionReset });
+  // A reset that the text does not call for undoes what the text does not show.
+  const isAsked = connectionReset === 'always' || endpoint.connectionReset === true;
   const sessionEffects = {
     alters: isReset,
     altersTransaction: altersTransaction || isReset,
     mayBlock,
     ...(readsSequences === true ? { readsSequences } : {}),
+    ...(isReset && (isAsked || mayPrepare === true) ? { mayPrepare: true as const } : {}),
   };
   return sessionEffects.altersTransaction || mayBlock || readsSequences === true
     ? deepFreeze({ ...endpoint, sessionEffects })
@@ -58,5 +61,6 @@ function joinEffects(left: SessionEffects, right: SessionEffects): SessionEffect
     altersTransaction: left.altersTransaction || right.altersTransaction,
     mayBlock: left.mayBlock || right.mayBlock,
     ...(left.readsSequences === true || right.readsSequences === true ? { readsSequences: true } : {}),
+    ...(left.mayPrepare === true || right.mayPrepare === true ? { mayPrepare: true } : {}),
   };
 }

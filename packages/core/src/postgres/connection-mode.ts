@@ -80,11 +80,14 @@ const discardPlans: Step = { statement: { name: 'pgway_discard_plans', sql: 'dis
 /** Behind a pooler, a step of the call. Elsewhere it runs in its own transaction, because a procedure may commit. */
 export const discardSequences: Step = { statement: { name: '', sql: 'discard sequences' }, values: [] };
 
+const unnamed = (sql: string): Step => ({ statement: { name: '', sql }, values: [] });
+
 /**
- * The effects of `DISCARD ALL` that are possible inside a transaction. Prepared statements remain, because a pooler tracks its
- * own ones.
+ * The effects of `DISCARD ALL` that are possible inside a transaction, except `DEALLOCATE`. Deferred triggers run before them, as they may alter the
+ * session, too.
  */
 const resetPerCall: readonly Step[] = [
+  'set constraints all immediate',
   'close all',
   'unlisten *',
   'select pg_catalog.pg_advisory_unlock_all()',
@@ -93,7 +96,17 @@ const resetPerCall: readonly Step[] = [
   'reset session authorization',
   'reset role',
   'reset all',
-].map((sql) => ({ statement: { name: '', sql }, values: [] }));
+].map(unnamed);
+
+/**
+ * Deallocates the statements of `PREPARE`, after the settings were reset. Those of the protocol remain, because a pooler tracks its own ones.
+ * `DEALLOCATE p` would be a syntax error for a statement named "prepare".
+ */
+const deallocate: Step = unnamed(`do language plpgsql $$ declare prepared record; begin
+  for prepared in select s.name from pg_catalog.pg_prepared_statement() s where s.from_sql loop
+    execute pg_catalog.concat('deallocate prepare ', pg_catalog.quote_ident(prepared.name));
+  end loop;
+end $$`);
 
 /** The state of a session that the steps of its calls depend on. */
 export interface SessionFacts {
@@ -108,12 +121,26 @@ export interface SessionFacts {
  * `RESET ALL`, that of the connection of the pooler.
  */
 function resetSteps(
-  { altersSession }: Pick<Call, 'altersSession'>,
+  { altersSession, mayPrepare }: Pick<Call, 'altersSession' | 'mayPrepare'>,
   { reset }: ConnectionMode,
   { applicationName }: SessionFacts,
 ): readonly Step[] {
   if (altersSession !== true || reset !== 'perCall') return [];
-  return [...resetPerCall, ...setConfigSteps({ application_name: applicationName })];
+  const after = mayPrepare === false ? resetPerCall : [...resetPerCall, deallocate];
+  return [...after, ...setConfigSteps({ application_name: applicationName })];
+}
+
+/**
+ * Returns the steps after a transaction that has failed: locks of the session and prepared statements outlive it. They run in a transaction of
+ * their own: after an error, a pooler closes the connection of a client that leaves within one.
+ */
+export function rollbackSteps(
+  call: Pick<Call, 'altersSession' | 'mayPrepare'>,
+  mode: ConnectionMode,
+  session: SessionFacts,
+): readonly Step[] {
+  const after = resetSteps(call, mode, session);
+  return after.length === 0 ? [rollback] : removeNames([rollback, begin, ...after, commit]);
 }
 
 /** Adapts the steps of a call to its connection; returns null when no change is needed, which is the usual case. */
@@ -123,7 +150,9 @@ export function adaptCall(call: Call, mode: ConnectionMode, session: SessionFact
   const before = stepsBefore(call, mode, switchesRole);
   const after = resetSteps(call, mode, session);
   const hasOtherSteps = before.length + call.steps.length + after.length > 1 || call.isolation !== undefined;
-  const opensTransaction = call.atomic === true && hasOtherSteps && mode.inTransaction !== true;
+  // After an error in the implicit transaction, a pooler would assign the session to another client before it is reset.
+  const isAtomic = call.atomic === true || after.length > 0;
+  const opensTransaction = isAtomic && hasOtherSteps && mode.inTransaction !== true;
   const opening = opensTransaction ? [beginStep(call.isolation), ...snapshotSteps(call.snapshot)] : [];
   const steps = [...opening, ...before, ...call.steps, ...after, ...(opensTransaction ? [commit] : [])];
   return {
@@ -150,8 +179,7 @@ export function transactionSteps(
   return {
     begin: [beginStep(options.isolation), ...stepsBefore(options, mode, session.switchesRole)],
     commit: removeNames([...after, commit]),
-    // Advisory locks of the session remain after a rollback.
-    rollback: [rollback, ...after],
+    rollback: rollbackSteps(options, mode, session),
   };
 }
 

@@ -135,6 +135,8 @@ export interface Call {
   readonly isReadOnly?: boolean;
   /** Whether the call may alter its session, which is then reset before the next call. Default false. */
   readonly altersSession?: boolean;
+  /** Whether a call that may alter its session may leave statements of `PREPARE` there. Default true. */
+  readonly mayPrepare?: boolean;
   /** Whether the last numbers of sequences in the session, of earlier callers, are discarded before the call. */
   readonly discardsSequences?: boolean;
   /**

@@ -16,7 +16,7 @@ import {
   type ConnectionMode,
   dedicatedConnection,
   discardSequences,
-  rollback,
+  rollbackSteps,
   transactionSteps,
   type TransactionSteps,
 } from './connection-mode.ts';
@@ -254,6 +254,15 @@ export class Session {
     this.#enqueue(request);
   }
 
+  /** Ends the transaction of a failed request. */
+  #rollBack({ pending }: PipelinedRequest): void {
+    const { applicationName } = this.state;
+    const steps = rollbackSteps(pending?.call ?? {}, this.#mode, { switchesRole: false, applicationName });
+    this.#sendMaintenance(steps, (error) => {
+      if (error !== null) this.#disconnect(`the session could not be reset: ${error.message}`);
+    });
+  }
+
   /** Restores the initial state of the session. */
   #reset(): void {
     this.#statements.clear();
@@ -348,7 +357,7 @@ export class Session {
     const { inTransaction } = this;
     // The settings of the transaction end with it.
     if (this.isReserved && inTransaction) return this.#finishWithin(request, now);
-    if (inTransaction && request.opensTransaction) this.#sendMaintenance([rollback], () => undefined);
+    if (inTransaction && request.opensTransaction) this.#rollBack(request);
     const left = this.state.settingLeftBy(request);
     if (left !== null) this.state.taint(left, this.#requests);
     if (!requeueTainted(request, this.#requeue)) request.readyForQuery(now, left);

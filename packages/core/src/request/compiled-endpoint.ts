@@ -181,7 +181,7 @@ export class CompiledEndpoint {
 
   /** Records that a call has changed a setting of its session, which the routine's source did not show. */
   markAltersSession(): void {
-    this.#sessionEffects = { ...this.#sessionEffects, alters: true, altersTransaction: true };
+    this.#sessionEffects = { ...this.#sessionEffects, alters: true, mayPrepare: true, altersTransaction: true };
   }
 
   /** Whether the plans of calls may be chosen by measurement: the calls only read, and have the same effect when they run twice. */

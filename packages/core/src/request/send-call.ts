@@ -55,6 +55,7 @@ export function sendCall(
       expectedMs: latency.expectedMs,
       mayBlock: sessionUse.mayBlock,
       altersSession: sessionUse.alters,
+      mayPrepare: sessionUse.mayPrepare === true,
       discardsSequences: sessionUse.readsSequences === true,
       idempotent: mayRunTwice(call, run),
       isReadOnly: isReadOnlyCall(call),

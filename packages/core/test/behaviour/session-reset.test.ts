@@ -1,7 +1,8 @@
 import { createGateway, type Observation } from '@pgway/core';
-import { pgbouncerVersion, startPgBouncer, startGateway, useGateway } from '@pgway/testing';
+import { pgbouncerVersion, startGateway, useGateway } from '@pgway/testing';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { startBehindPgBouncer } from '../support/behind-pgbouncer.ts';
 
 /* Nothing that a routine leaves in its session reaches another caller. One connection: the next call would find it. */
 
@@ -25,9 +26,27 @@ const schema = `
   create function leaves_cursor() returns void language plpgsql volatile as $$ begin
     execute 'declare held cursor with hold for select n from work'; end $$;
   create function leaves_statement() returns void language plpgsql volatile as $$ begin execute 'prepare mine as select 1'; end $$;
+  create function leaves_statements_with_odd_names() returns void language plpgsql volatile as $$ begin
+    execute 'prepare prepare as select 1'; execute 'prepare "all" as select 2'; execute 'prepare "a ""b''; x" as select 3';
+    perform set_config('search_path', 'decoy, pg_catalog', false); end $$;
+  create schema decoy;
+  create function decoy.quote_ident(text) returns text language sql as $$ select 'nothing' $$;
+  create function leaves_statement_of_a_caller(_sql text default 'prepare mine as select 1') returns void language plpgsql volatile as $$ begin
+    execute _sql; end $$;
+  create function leaves_statement_by_another() returns void language plpgsql volatile as $$ begin
+    perform set_config('app.tenant', 'other', false); perform leaves_statement(); end $$;
   create procedure leaves_of_a_procedure() language plpgsql as $$ begin set app.tenant = 'other'; commit; set app.other = 'x'; end $$;
   create function fails_with_a_lock() returns void language plpgsql volatile as $$ begin
     perform pg_advisory_lock(7); raise exception 'no'; end $$;
+  create function fails_with_a_statement() returns void language plpgsql volatile as $$ begin
+    execute 'prepare mine as select 1'; raise exception 'no'; end $$;
+  create procedure fails_in_a_procedure() language plpgsql as $$ begin
+    execute 'prepare mine as select 1'; raise exception 'no'; end $$;
+  create function at_commit() returns trigger language plpgsql as $$ begin
+    execute 'prepare mine as select 1'; perform set_config('app.tenant', 'other', false); return null; end $$;
+  create table deferring (n int);
+  create constraint trigger at_commit after insert on deferring deferrable initially deferred for each row execute function at_commit();
+  create function leaves_at_commit() returns void language sql volatile as 'insert into deferring values (1)';
 
   create function helper() returns text language sql volatile as $$ select set_config('app.tenant', 'other', false) $$;
   create function leaves_by_another() returns text language plpgsql volatile as $$ begin return helper(); end $$;
@@ -270,19 +289,7 @@ describe('lastval() and currval()', () => {
   });
 
   test.skipIf(bouncerVersion === null)('behind PgBouncer in transaction mode', async () => {
-    const direct = await startGateway(sql, { poolSize: 1, commentsMode: 'parseAll' });
-    onTestFinished(() => direct.close());
-    const bouncer = await startPgBouncer(direct.database.connectionString, { mode: 'transaction', size: 1 });
-    onTestFinished(() => bouncer.stop());
-    const gateway = await createGateway({
-      connectionString: bouncer.connectionString,
-      pooler: 'transaction',
-      preparedStatements: false,
-      commentsMode: 'parseAll',
-    });
-    onTestFinished(() => gateway.close());
-    const send = async (path: string): Promise<Response> =>
-      (await gateway.fetch(new Request(`http://x/api/${path}`, { method: 'POST' })))!;
+    const send = await startBehindPgBouncer(sql);
     expect(await (await send('order-it')).text()).toBe('1');
     expect((await send('last-order')).status).toBe(500);
     expect(await (await send('order-and-read')).text()).toBe('2 2');
@@ -324,26 +331,15 @@ connection_reset off'; comment on function look is 'HTTP';`;
 });
 
 describe.skipIf(bouncerVersion === null)('behind PgBouncer in transaction mode, on one server connection', () => {
-  test('what a routine leaves is undone in its transaction', async () => {
-    const direct = await startGateway(schema, { poolSize: 1, commentsMode: 'parseAll' });
-    onTestFinished(() => direct.close());
-    const bouncer = await startPgBouncer(direct.database.connectionString, { mode: 'transaction', size: 1 });
-    onTestFinished(() => bouncer.stop());
-    const gateway = await createGateway({
-      connectionString: bouncer.connectionString,
-      pooler: 'transaction',
-      preparedStatements: false,
-      commentsMode: 'parseAll',
-    });
-    onTestFinished(() => gateway.close());
-    const send = async (name: string): Promise<Response> =>
-      (await gateway.fetch(new Request(`http://x${pathOf(name).slice(5)}`, { method: 'POST' })))!;
-    // A lock of the session outlives a transaction that fails, and only PostgreSQL's own DISCARD reaches prepared statements.
-    for (const name of leavers.filter(
-      (one) => !['fails_with_a_lock', 'leaves_statement', 'leaves_of_a_procedure'].includes(one),
-    )) {
-      expect([name, [200, 204].includes((await send(name)).status)]).toEqual([name, true]);
-      expect([name, await (await send('found')).json()]).toEqual([name, { ...clean, statements: expect.any(Number) }]);
+  test('what a routine leaves is undone in its transaction, or after its rollback', async () => {
+    const send = await startBehindPgBouncer(schema);
+    const server = await (await send('backend')).text();
+    for (const name of leavers) {
+      const { status } = await send(pathOf(name).slice(10));
+      const expected = name.startsWith('fails') ? [400] : name === 'leaves_of_a_procedure' ? [500] : [200, 204];
+      expect([name, status, expected.includes(status)]).toEqual([name, status, true]);
+      expect([name, await (await send('found')).json()]).toEqual([name, clean]);
     }
+    expect(await (await send('backend')).text()).toBe(server);
   });
 });

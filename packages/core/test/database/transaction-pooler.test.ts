@@ -77,6 +77,7 @@ function describeTransactions(
     await transaction.run([
       step(`select pg_advisory_lock(99), set_config('my.x', 'left', false), set_config('work_mem', '5MB', false)`),
       step('listen mine'),
+      step('prepare mine as select 1'),
     ]);
     await end(transaction);
     await until('it is idle', async () => {
@@ -90,9 +91,10 @@ function describeTransactions(
     const next = new Client({ connectionString: connect() });
     await next.connect();
     const { rows } = await next.query(`select current_user = session_user as mine, current_setting('work_mem') as mem,
-      coalesce(current_setting('my.x', true), '') as x, (select count(*)::int from pg_listening_channels()) as channels`);
+      coalesce(current_setting('my.x', true), '') as x, (select count(*)::int from pg_listening_channels()) as channels,
+      (select count(*)::int from pg_prepared_statements where from_sql) as statements`);
     await next.end();
-    expect(rows).toEqual([{ mine: true, mem: '4MB', x: '', channels: 0 }]);
+    expect(rows).toEqual([{ mine: true, mem: '4MB', x: '', channels: 0, statements: 0 }]);
   });
 
   test('a rollback while a statement runs', async () => {
