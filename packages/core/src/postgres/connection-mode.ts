@@ -68,7 +68,7 @@ function quoteSnapshot(snapshot: string): string {
 
 const commit: Step = { statement: { name: 'pgway_commit', sql: 'commit' }, values: [] };
 /** Ends the transaction of a failed call. */
-export const rollback: Step = { statement: { name: '', sql: 'rollback' }, values: [] };
+const rollback: Step = { statement: { name: '', sql: 'rollback' }, values: [] };
 /** Restores the initial role of the session. */
 const resetRole: Step = { statement: { name: 'pgway_reset_role', sql: 'reset role' }, values: [] };
 /**

@@ -20,6 +20,8 @@ const values = [
   'a',
   'temp',
   'set',
+  'prepare',
+  'are',
   't',
   `x'; ${leak}; --`,
   `x"; ${leak}; --`,
@@ -43,6 +45,10 @@ const literals = [
   ' where b = ',
   '; ',
   '; se',
+  '; prep',
+  '; prepare ',
+  ' mine as select 1',
+  ' as select 1',
   'select 1; se',
   'select 1; ',
   ' role pg_monitor',
@@ -124,25 +130,29 @@ end`,
 const body = fc.oneof({ weight: 2, arbitrary: plain }, withVariables);
 
 /** Returns what the session has that a new one has not. */
-async function leftState(): Promise<unknown> {
+async function leftState(): Promise<Record<string, unknown>> {
   const { rows } = await client.query<Record<string, unknown>>(
     `select coalesce(current_setting('app.leak', true), '') as leak, current_setting('role') as role,
-      (select count(*)::int from pg_class where relnamespace = pg_my_temp_schema()) as tables`,
+      (select count(*)::int from pg_class where relnamespace = pg_my_temp_schema()) as tables,
+      (select count(*)::int from pg_prepared_statements where from_sql) as statements`,
   );
-  return rows[0];
+  return rows[0]!;
 }
 
-const clean = { leak: '', role: 'none', tables: 0 };
+const clean = { leak: '', role: 'none', tables: 0, statements: 0 };
 
-/** Returns whether the body counts as harmless, after a run with these values that has left nothing. */
+/** Returns whether the body counts as harmless, after a run with these values that has left nothing it is not known for. */
 async function leavesNothing(text: string, a: string, b: string): Promise<boolean> {
-  if (analyzeSql(text).alters) return false;
+  const { alters, mayPrepare } = analyzeSql(text);
+  if (mayPrepare) return false;
   await client.query(
     `create or replace function run(_a text, _b text) returns void language plpgsql as $run$ ${text} $run$`,
   );
   await client.query('select run($1, $2)', [a, b]).catch(() => undefined);
-  expect(await leftState()).toEqual(clean);
-  return true;
+  const left = await leftState();
+  expect(left).toEqual(alters ? { ...left, statements: 0 } : clean);
+  if (alters) await client.query('discard all');
+  return !alters;
 }
 
 test('random statements', async () => {
@@ -163,6 +173,8 @@ const leaks = [
   leak,
   'select 1 as a into temp z',
   'select 1; create temp table z (a int)',
+  'select 1; prepare mine as select 1',
+  'prepare mine as select 1',
   `select ''; set app.leak to 'yes' --''`,
   `select 'a'; set app.leak to 'yes'`,
   `select 1 as "a"; set app.leak to 'yes'`,
