@@ -207,8 +207,8 @@ export {
   computedOf,
   createReadModel,
   decodeForeignKeys,
-  foreignKeysOf,
   type KeyFacts,
+  listForeignKeys,
   type ReadModel,
   type Relationship,
 } from './tables/read/relationships.ts';

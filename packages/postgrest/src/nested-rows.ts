@@ -54,6 +54,18 @@ export function isRelatedKey(target: Target, key: string): boolean {
   return !target.columns.has(key) && hasRelationship(readModelOf(target), target, splitKey(key).name);
 }
 
+/**
+ * Returns the listed keys without those of related rows; null without a list.
+ * @param rows their keys without those of related rows: CSV and forms have none, and a key of theirs is a column
+ */
+export function listedColumns(
+  target: Target,
+  listed: Iterable<string> | null,
+  { keys }: Pick<NestedLevel, 'keys'>,
+): readonly string[] | null {
+  return listed === null ? null : [...listed].filter((key) => keys.has(key) || !isRelatedKey(target, key));
+}
+
 /** A level while the body is read. */
 interface OpenLevel {
   readonly target: Target;
@@ -97,19 +109,20 @@ function closeLevel(
   { target, outer, path, listed, referenced, outerPositions, counts, rows, pointers, pointer }: OpenLevel,
   keysMayDiffer: boolean,
 ): NestedLevel {
+  const keys = new Set(counts.keys());
   const missing = [...counts].flatMap(([key, count]) => (count < rows.length ? [key] : []));
   if (missing.length > 0 && !keysMayDiffer && listed === null) throw differentKeys(missing[0]!, pointer);
   return {
     target,
     outer,
     path,
-    listed: listed === null ? null : [...listed].filter((key) => !isRelatedKey(target, key)),
+    listed: listedColumns(target, listed, { keys }),
     referenced,
     outerPositions,
     rows,
     pointers,
     count: rows.length,
-    keys: new Set(counts.keys()),
+    keys,
     missing: new Set(missing),
     pointer: toPointer(...pointer),
   };

@@ -23,7 +23,7 @@ export function jsonParameter(json: string): SqlText {
   return new SqlText().bind(json, bodySource.type.sql, bodySource);
 }
 
-/** The rows of a request, and the columns that it lists; null: those of the rows. */
+/** The rows of a request, and the columns and related rows that it lists; null: those of the rows. */
 export interface GivenRows {
   readonly rows: RowsBody;
   readonly listed: readonly string[] | null;
@@ -42,8 +42,8 @@ export async function readGivenRows(
   const listed = columns === undefined ? null : parseNames('columns', columns);
   if (listed?.length === 0) throw syntaxProblem('columns', 'a name of a column is expected');
   const keysMayDiffer = listed !== null || mayDiffer(preferences);
-  const isListed = (key: string): boolean => listed === null || listed.includes(key);
-  const options = { keysMayDiffer, isRelated: (key: string) => isListed(key) && isRelated(key) };
+  const listedKeys = listed === null ? null : new Set(listed);
+  const options = { keysMayDiffer, isRelated: (key: string) => listedKeys?.has(key) !== false && isRelated(key) };
   return { rows: await readRows(body ?? '', format, options), listed };
 }
 

@@ -18,7 +18,7 @@ import { postgrestProblem } from './postgrest-problem.ts';
 import { readModelOf } from './read-models.ts';
 import { finishWrite, noRows, type WriteParts } from './finish-write.ts';
 import { buildNestedInsert } from './nested-insert.ts';
-import { isRelatedKey } from './nested-rows.ts';
+import { isRelatedKey, listedColumns } from './nested-rows.ts';
 import { affectedRowsRange, insertedRows, representation, totalRange, withoutContent } from './write-response.ts';
 import {
   insertColumns,
@@ -47,10 +47,9 @@ export async function buildInsert(request: TargetRequest): Promise<Query> {
   if (given.rows.hasRelated) return buildNestedInsert(request, given.listed);
   const query = parseRequestQuery(request);
   const conflict = selectConflict(request);
-  const columns = insertColumns(request, given);
   const statement = insertStatement(target, {
     body: jsonParameter(given.rows.json),
-    columns,
+    columns: insertColumns(request, { rows: given.rows, listed: listedColumns(target, given.listed, given.rows) }),
     conflict,
     conditions: [],
   });

@@ -41,6 +41,11 @@ function list(element: string, size: number, separator = ','): string {
   return fill(element + separator, size) + element;
 }
 
+/** A list of different names. */
+function names(count: number, toElement = (name: string): string => name): string {
+  return Array.from({ length: count }, (_, index) => toElement((index + 1_296).toString(36))).join(',');
+}
+
 const path = `data${'->a'.repeat(32)}`;
 
 const urls = {
@@ -97,6 +102,10 @@ const bodies = {
   'objects in a composite value': ['/api/parts', `{"p":${fill('{"a":', bodySize)}`],
   'rows in rows': ['/rest/doc', fill('[', bodySize)],
   'values in a row': ['/rest/doc', `[{"id":1,"data":${fill('{"a":', bodySize)}`],
+  'keys beside listed ones': [
+    `/rest/doc?columns=${names(1_950)}`,
+    `[${names(5_000, (name) => `{"${name}":1}`)}]`,
+  ],
   'equal keys': ['/api/document', `{${list('"d":1', bodySize)}}`],
 } as const;
 

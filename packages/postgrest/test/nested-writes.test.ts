@@ -173,6 +173,25 @@ describe('columns of the request are the only keys of the outermost rows that co
     `);
     expect(await rows(books)).toEqual([]);
   });
+
+  test('listed related rows that no row has are none', async () => {
+    const line = 'POST /rest/author?columns=name,book!author_id&select=name,country';
+    expect(await ask(line, { ...returning, body: [{ name: 'Bob', country: 'SE' }] })).toMatchInlineSnapshot(`
+      "201
+      content-range: */*
+      content-type: application/json; charset=utf-8
+      preference-applied: return=representation
+
+      [{"name":"Bob","country":"NO"}]"
+    `);
+    const csv = { prefer: 'return=representation', 'content-type': 'text/csv' };
+    expect(await ask(line, { headers: csv, body: 'name,book!author_id\nCid,1' })).toMatchInlineSnapshot(`
+      "400
+      content-type: application/json; charset=utf-8
+
+      {"code":"PGRST204","message":"Could not find the 'book!author_id' column of 'author' in the schema cache","details":null,"hint":null}"
+    `);
+  });
 });
 
 describe('preferences', () => {

@@ -1,7 +1,10 @@
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { useGateway } from '@pgway/testing';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { viewColumnsSql } from '@pgway/core/internal';
+import { databaseTypes } from '@pgway/postgrest';
+import { postgrestTable } from '../src/dialect-table.ts';
+import { keepKeyFacts, keyFactsOf } from '../src/key-facts.ts';
 import { ask, postgrest } from './support.ts';
 
 /** Related rows of views, along the keys of the tables that they show. */
@@ -126,6 +129,18 @@ test('a composite key whose column a view shows twice is ambiguous', async () =>
   });
   const hinted = await ask(gateway, 'GET /rest/two_outlets?select=number,receipt!sale_country_shop_fkey(id)');
   expect(hinted).toMatch(/^300\n/);
+});
+
+test('the type Database lists the keys of all views at once', async () => {
+  const { endpoints } = gateway.gateway;
+  const tables = endpoints.flatMap(({ table }) => (table === null ? [] : [postgrestTable(table)]));
+  const facts = keyFactsOf(tables[0]!)!;
+  let reads = 0;
+  const counted = { ...facts, get foreignKeys() { reads++; return facts.foreignKeys; } };
+  keepKeyFacts(tables, counted);
+  onTestFinished(() => keepKeyFacts(tables, facts));
+  expect(databaseTypes(endpoints)).toContain('foreignKeyName: "sale_country_shop_fkey";');
+  expect(reads).toBe(1);
 });
 
 test('views of one table are related by its own key, in the direction of the hint', async () => {

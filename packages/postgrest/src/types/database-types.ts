@@ -1,8 +1,14 @@
 /** The type `Database` of `createClient<Database>()`, with which `@supabase/supabase-js` infers the rows of a request. */
 import type { Endpoint, EndpointParameter } from '@pgway/core';
-import { foreignKeysOf, groupBy, type RelationColumn, type RowFunction } from '@pgway/core/internal';
+import {
+  groupBy,
+  listForeignKeys,
+  type RelationColumn,
+  relationKey,
+  type RowFunction,
+} from '@pgway/core/internal';
 import type { DatabaseTypesOptions } from '../options.ts';
-import { keyFactsOf } from '../key-facts.ts';
+import { keyFactsOf, noKeyFacts } from '../key-facts.ts';
 import { isRoot } from '../root/root-endpoint.ts';
 import { functionOf, type FunctionTarget, resultTypeOf, rowFunctionsOf } from '../rpc/function-target.ts';
 import { type Target, targetOf } from '../target.ts';
@@ -36,7 +42,9 @@ export function databaseTypes(all: readonly Endpoint[]): string {
     const found = relations.find((relation) => relation.schema === schema && relation.name === name);
     return found === undefined ? null : isView(found.endpoint) ? 'Views' : 'Tables';
   });
-  const context: Context = { names, relations, rowFunctions: rowFunctionsOf(endpoints), endpoints };
+  const facts = relations.map(({ options }) => keyFactsOf(options)).find((known) => known !== null) ?? noKeyFacts;
+  const foreignKeys = listForeignKeys(relations, facts);
+  const context: Context = { names, relations, foreignKeys, rowFunctions: rowFunctionsOf(endpoints), endpoints };
   // Tables and functions use the types that are listed after them.
   const written = schemas.map(([schema, own]) => ({ schema, own: relationsAndFunctions(own, context) }));
   const parts = written.map(({ schema, own }) =>
@@ -59,6 +67,8 @@ const version = [
 interface Context {
   readonly names: TypeNames;
   readonly relations: readonly Target[];
+  /** By the key of the relation. */
+  readonly foreignKeys: ReturnType<typeof listForeignKeys>;
   readonly rowFunctions: readonly RowFunction[];
   readonly endpoints: readonly Endpoint[];
 }
@@ -163,9 +173,8 @@ function givenType({ type, representation }: RelationColumn, names: TypeNames): 
   return representation?.fromJson ? 'Json' : names.text(type);
 }
 
-function relationshipsMember(target: Target, { relations }: Context): string {
-  const facts = keyFactsOf(target.options);
-  const keys = facts === null ? [] : foreignKeysOf(target, relations, facts);
+function relationshipsMember(target: Target, { foreignKeys }: Context): string {
+  const keys = foreignKeys.get(relationKey(target)) ?? [];
   if (keys.length === 0) return 'Relationships: [];';
   const entries = keys.map(({ name, columns, isOneToOne, target: { name: referenced }, targetColumns }) =>
     [

@@ -186,7 +186,7 @@ interface End {
   readonly columns: readonly string[];
   readonly isView: boolean;
   /** As in `KeyInView`. */
-  readonly isAmbiguous: boolean;
+  readonly ambiguity: KeyInView['ambiguity'];
 }
 
 /** A foreign key between two tables, or between views that show its columns. */
@@ -198,7 +198,7 @@ interface Link {
 
 /** Whether the columns of the key are known: otherwise a request that names it is ambiguous. */
 function isCertain({ from, to }: Link): boolean {
-  return !from.isAmbiguous && !to.isAmbiguous;
+  return from.ambiguity === 'none' && to.ambiguity === 'none';
 }
 
 function listLinks(byKey: ReadonlyMap<string, Relation>, { foreignKeys, viewColumns }: KeyFacts): readonly Link[] {
@@ -206,14 +206,19 @@ function listLinks(byKey: ReadonlyMap<string, Relation>, { foreignKeys, viewColu
   const ends = (schema: string, name: string, columns: readonly string[]): readonly End[] => {
     const toEnd = (key: KeyInView, isView: boolean): readonly End[] => {
       const relation = byKey.get(relationKey(key));
-      return relation === undefined ? [] : [{ relation, columns: key.columns, isView, isAmbiguous: key.isAmbiguous }];
+      return relation === undefined ? [] : [{ relation, columns: key.columns, isView, ambiguity: key.ambiguity }];
     };
     const views = keysInViews(schema, name, columns).flatMap((key) => toEnd(key, true));
-    return [...toEnd({ schema, name, columns, isAmbiguous: false }, false), ...views];
+    return [...toEnd({ schema, name, columns, ambiguity: 'none' }, false), ...views];
   };
   return foreignKeys.flatMap((base) => {
     const targets = ends(base.targetSchema, base.targetTable, base.targetColumns);
-    return ends(base.schema, base.table, base.columns).flatMap((from) => targets.map((to) => ({ base, from, to })));
+    // Two views that are both ambiguous need no more relationships than one of them to be so.
+    return ends(base.schema, base.table, base.columns).flatMap((from) =>
+      targets
+        .filter((to) => to.ambiguity !== 'other' || from.ambiguity === 'none')
+        .map((to) => ({ base, from, to })),
+    );
   });
 }
 
@@ -227,22 +232,24 @@ export interface RelationKey {
   readonly targetColumns: readonly string[];
 }
 
-/** Returns the foreign keys of a relation that reference one of the others. */
-export function foreignKeysOf(
-  { schema, name }: Pick<Relation, 'schema' | 'name'>,
+/** Returns the foreign keys of relations that reference one of the others, by the key of the relation that has them. */
+export function listForeignKeys(
   relations: readonly Relation[],
   facts: KeyFacts,
-): readonly RelationKey[] {
+): ReadonlyMap<string, readonly RelationKey[]> {
   const byKey = new Map(relations.map((relation) => [relationKey(relation), relation]));
-  return listLinks(byKey, facts)
-    .filter((link) => isCertain(link) && link.from.relation.schema === schema && link.from.relation.name === name)
-    .map(({ base, from, to }) => ({
-      name: base.name,
-      columns: from.columns,
-      isOneToOne: base.unique,
-      target: to.relation,
-      targetColumns: to.columns,
-    }));
+  const certain = groupBy(listLinks(byKey, facts).filter(isCertain), ({ from }) => relationKey(from.relation));
+  return new Map([...certain].map(([key, links]) => [key, links.map(toRelationKey)]));
+}
+
+function toRelationKey({ base, from, to }: Link): RelationKey {
+  return {
+    name: base.name,
+    columns: from.columns,
+    isOneToOne: base.unique,
+    target: to.relation,
+    targetColumns: to.columns,
+  };
 }
 
 /** Whether a row of the junction connects rows by two foreign keys of one table. */

@@ -31,12 +31,13 @@ export interface KeyInView {
   readonly schema: string;
   readonly name: string;
   readonly columns: readonly string[];
-  /** Whether the view shows a column of a composite key several times: which of them belong together is unknown. */
-  readonly isAmbiguous: boolean;
+  /**
+   * Whether the view shows a column of a composite key several times: which of them belong together is unknown.
+   * - `first`: the first choice of the columns
+   * - `other`: a second one, whatever their number is: two are enough to be ambiguous
+   */
+  readonly ambiguity: 'none' | 'first' | 'other';
 }
-
-/** Ways to choose the columns of a composite key. A view with more of them has none. */
-const maxChoices = 16;
 
 /** Returns a function that lists the views which show all columns of a key. */
 export function createViewKeys(
@@ -53,13 +54,15 @@ export function createViewKeys(
 function keysInView(inView: readonly ViewColumn[], key: readonly string[]): readonly KeyInView[] {
   const { schema, view: name } = inView[0]!;
   const shown = key.map((column) => inView.filter(({ tableColumn }) => tableColumn === column));
-  const ways = shown.reduce((product, { length }) => product * length, 1);
+  if (shown.some(({ length }) => length === 0)) return [];
+  if (shown.length === 1) return shown[0]!.map(({ column }) => ({ schema, name, columns: [column], ambiguity: 'none' }));
+  const first = shown.map(([column]) => column!.column);
   // A view can join a table with itself, or show a column twice.
-  const isAmbiguous = key.length > 1 && ways > 1;
-  if (isAmbiguous && ways > maxChoices) return [];
-  const choices = shown.reduce<readonly (readonly string[])[]>(
-    (chosen, columns) => chosen.flatMap((earlier) => columns.map(({ column }) => [...earlier, column])),
-    [[]],
-  );
-  return choices.map((columns) => ({ schema, name, columns, isAmbiguous }));
+  const repeated = shown.findLastIndex(({ length }) => length > 1);
+  if (repeated === -1) return [{ schema, name, columns: first, ambiguity: 'none' }];
+  const other = first.with(repeated, shown[repeated]![1]!.column);
+  return [
+    { schema, name, columns: first, ambiguity: 'first' },
+    { schema, name, columns: other, ambiguity: 'other' },
+  ];
 }

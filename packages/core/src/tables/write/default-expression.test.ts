@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { qualifyDefault } from './default-expression.ts';
+import { qualifyDefault, sequenceCall } from './default-expression.ts';
 
 test.each([
   ['0', '0'],
@@ -57,3 +57,14 @@ test.each([`'${"''".repeat(50_000)}`, `now()${'::text'.repeat(20_000)} x`, `"${'
     expect(qualifyDefault(expression)).toBe(null);
   },
 );
+
+test.each([
+  ["nextval('shop.item_id_seq'::regclass)", "pg_catalog.nextval('shop.item_id_seq'::pg_catalog.regclass)"],
+  ["(nextval('a'::regclass))::shop.code", "pg_catalog.nextval('a'::pg_catalog.regclass)"],
+  [String.raw`nextval(E'"a\\b"'::regclass)`, String.raw`pg_catalog.nextval(E'"a\\b"'::pg_catalog.regclass)`],
+  ["'pg_catalog.nextval('::text", null],
+  ['shop.nextval()', null],
+  ["shop.nextval('a'::regclass)", null],
+])('%s has the call of a sequence %s', (expression, expected) => {
+  expect(sequenceCall(qualifyDefault(expression)!)).toBe(expected);
+});

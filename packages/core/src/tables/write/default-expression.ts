@@ -32,3 +32,13 @@ export function qualifyDefault(expression: string): string | null {
     return routine === undefined ? token : `pg_catalog.${routine}`;
   });
 }
+
+const qualifiedSequenceCall = new RegExp(String.raw`^\(?(pg_catalog\.nextval\(${string}::pg_catalog\.regclass\))`);
+
+/**
+ * Returns the call of `nextval` in a default, without casts of its number; null for another default.
+ * @param qualified as `qualifyDefault` returns it
+ */
+export function sequenceCall(qualified: string): string | null {
+  return qualifiedSequenceCall.exec(qualified)?.[1] ?? null;
+}

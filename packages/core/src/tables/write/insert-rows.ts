@@ -5,7 +5,7 @@ import { type Condition, writeWhere } from '../parts/condition.ts';
 import { sql, type SqlText, text } from '../parts/sql-text.ts';
 import { rowAlias } from '../provided-columns.ts';
 import type { RelationColumn } from '../read/representations.ts';
-import { qualifyDefault } from './default-expression.ts';
+import { qualifyDefault, sequenceCall } from './default-expression.ts';
 
 /** The relation of a write. */
 export interface WrittenTable {
@@ -79,20 +79,16 @@ export function bodyValue(written: WrittenColumn): string {
   // A JSON null is a value.
   const isMissing = `"item"."row" operator(pg_catalog.->) ${key} is null`;
   const missing = defaultSql(column);
-  // As in PostgREST, a sequence gives a number to each row, also to those that have the key: an array evaluates both of its elements.
-  return isNextNumber(missing) && !isReadAlone(written)
-    ? `(array[${nextNumber(missing, column)}, ${value}])[case when ${isMissing} then 1 else 2 end]`
-    : `case when ${isMissing} then (${missing}) else ${value} end`;
+  const number = sequenceCall(missing);
+  if (number === null) return `case when ${isMissing} then (${missing}) else ${value} end`;
+  // As in PostgREST, a sequence gives a number to each row, also to those that have the key. It never gives NULL.
+  return `case when ${isMissing} then ${toColumn(missing, column)} when ${number} is not null then ${value} end`;
 }
 
-/** A number that a smaller integer type cannot have is an error only for a row that gets it. */
-function nextNumber(expression: string, { type }: TableColumn): string {
+/** CASE has one type for all of its values. */
+function toColumn(expression: string, { type }: TableColumn): string {
   const isInteger = type.builtin === 'int2' || type.builtin === 'int4' || type.builtin === 'int8';
   return isInteger ? expression : `(${expression})::${type.sql}`;
-}
-
-function isNextNumber(expression: string): boolean {
-  return expression.includes('pg_catalog.nextval(');
 }
 
 /** Returns one column of an object of the body, read where the expression is evaluated. */
