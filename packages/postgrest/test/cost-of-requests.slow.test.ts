@@ -102,10 +102,7 @@ const bodies = {
   'objects in a composite value': ['/api/parts', `{"p":${fill('{"a":', bodySize)}`],
   'rows in rows': ['/rest/doc', fill('[', bodySize)],
   'values in a row': ['/rest/doc', `[{"id":1,"data":${fill('{"a":', bodySize)}`],
-  'keys beside listed ones': [
-    `/rest/doc?columns=${names(1_950)}`,
-    `[${names(5_000, (name) => `{"${name}":1}`)}]`,
-  ],
+  'keys beside listed ones': [`/rest/doc?columns=${names(1_950)}`, `[${names(5_000, (name) => `{"${name}":1}`)}]`],
   'equal keys': ['/api/document', `{${list('"d":1', bodySize)}}`],
 } as const;
 

@@ -136,7 +136,13 @@ test('the type Database lists the keys of all views at once', async () => {
   const tables = endpoints.flatMap(({ table }) => (table === null ? [] : [postgrestTable(table)]));
   const facts = keyFactsOf(tables[0]!)!;
   let reads = 0;
-  const counted = { ...facts, get foreignKeys() { reads++; return facts.foreignKeys; } };
+  const counted = {
+    ...facts,
+    get foreignKeys() {
+      reads++;
+      return facts.foreignKeys;
+    },
+  };
   keepKeyFacts(tables, counted);
   onTestFinished(() => keepKeyFacts(tables, facts));
   expect(databaseTypes(endpoints)).toContain('foreignKeyName: "sale_country_shop_fkey";');

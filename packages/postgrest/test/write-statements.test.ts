@@ -84,7 +84,7 @@ describe('an insert', () => {
       'id, name, code',
     )) as [string, unknown];
     expect(sql).toContain(
-      `(array[pg_catalog.nextval('public.item_id_seq'::pg_catalog.regclass), "body"."id"])[case when "item"."row" operator(pg_catalog.->) E'id'::pg_catalog.text is null then 1 else 2 end]`,
+      `case when "item"."row" operator(pg_catalog.->) E'id'::pg_catalog.text is null then pg_catalog.nextval('public.item_id_seq'::pg_catalog.regclass) when pg_catalog.nextval('public.item_id_seq'::pg_catalog.regclass) is not null then "body"."id" end`,
     );
     // The row with an id has used 200.
     expect(rows).toEqual([

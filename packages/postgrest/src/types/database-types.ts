@@ -1,12 +1,6 @@
 /** The type `Database` of `createClient<Database>()`, with which `@supabase/supabase-js` infers the rows of a request. */
 import type { Endpoint, EndpointParameter } from '@pgway/core';
-import {
-  groupBy,
-  listForeignKeys,
-  type RelationColumn,
-  relationKey,
-  type RowFunction,
-} from '@pgway/core/internal';
+import { groupBy, listForeignKeys, type RelationColumn, relationKey, type RowFunction } from '@pgway/core/internal';
 import type { DatabaseTypesOptions } from '../options.ts';
 import { keyFactsOf, noKeyFacts } from '../key-facts.ts';
 import { isRoot } from '../root/root-endpoint.ts';

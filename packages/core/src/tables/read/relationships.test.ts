@@ -19,17 +19,14 @@ const key: ForeignKey = {
 function viewColumns(table: string, columns: readonly string[], { views, times }: { views: number; times: number }) {
   return Array.from({ length: views }, (_, view) =>
     columns.flatMap((tableColumn) =>
-      Array.from(
-        { length: times },
-        (_, time): ViewColumn => ({
-          schema: 'public',
-          view: `${table}_${view + 1}`,
-          column: `${tableColumn}${time + 1}`,
-          tableSchema: 'public',
-          table,
-          tableColumn,
-        }),
-      ),
+      Array.from({ length: times }, (_, time): ViewColumn => ({
+        schema: 'public',
+        view: `${table}_${view + 1}`,
+        column: `${tableColumn}${time + 1}`,
+        tableSchema: 'public',
+        table,
+        tableColumn,
+      })),
     ),
   ).flat();
 }

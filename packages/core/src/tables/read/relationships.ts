@@ -215,9 +215,7 @@ function listLinks(byKey: ReadonlyMap<string, Relation>, { foreignKeys, viewColu
     const targets = ends(base.targetSchema, base.targetTable, base.targetColumns);
     // Two views that are both ambiguous need no more relationships than one of them to be so.
     return ends(base.schema, base.table, base.columns).flatMap((from) =>
-      targets
-        .filter((to) => to.ambiguity !== 'other' || from.ambiguity === 'none')
-        .map((to) => ({ base, from, to })),
+      targets.filter((to) => to.ambiguity !== 'other' || from.ambiguity === 'none').map((to) => ({ base, from, to })),
     );
   });
 }

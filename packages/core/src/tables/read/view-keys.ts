@@ -55,7 +55,8 @@ function keysInView(inView: readonly ViewColumn[], key: readonly string[]): read
   const { schema, view: name } = inView[0]!;
   const shown = key.map((column) => inView.filter(({ tableColumn }) => tableColumn === column));
   if (shown.some(({ length }) => length === 0)) return [];
-  if (shown.length === 1) return shown[0]!.map(({ column }) => ({ schema, name, columns: [column], ambiguity: 'none' }));
+  if (shown.length === 1)
+    return shown[0]!.map(({ column }) => ({ schema, name, columns: [column], ambiguity: 'none' }));
   const first = shown.map(([column]) => column!.column);
   // A view can join a table with itself, or show a column twice.
   const repeated = shown.findLastIndex(({ length }) => length > 1);
