@@ -8,7 +8,7 @@ import { MessageHistory } from '../src/messages/message-history.ts';
 import { MessageHub } from '../src/messages/message-hub.ts';
 import { Policies } from '../src/messages/policies.ts';
 import { PublishedTables } from '../src/published-tables.ts';
-import { openConnection } from './connection-support.ts';
+import { openConnection, type OpenConnection } from './connection-support.ts';
 import { enter, send, useRooms } from './room-support.ts';
 import { connect, serve } from './support.ts';
 
@@ -63,7 +63,7 @@ test('the gateway may connect as a role without rights on the table', async () =
 test('policies are asked again after five minutes', async () => {
   const { database } = gateway;
   await database.query(`insert into member values ('room:3', 'ada')`);
-  const { connection, messages, send: sendRaw } = await openConnection(gateway.gateway, tokens.ada);
+  const { connection, messages, send: sendRaw } = await openReading(gateway.gateway, tokens.ada);
   sendRaw('room:3', 'phx_join', { config: { private: true } });
   await expect.poll(() => messages.at(-1)).toMatch(/^room:3 presence_state /);
   await database.query(`delete from member where room = 'room:3'`);
@@ -85,7 +85,7 @@ test('permissions end ten minutes after the policies were asked for the last tim
     socket,
     messages,
     send: sendRaw,
-  } = await openConnection(gateway.gateway, tokens.ada, (services) => ({
+  } = await openReading(gateway.gateway, tokens.ada, (services) => ({
     ...services,
     policies: Object.assign(Object.create(services.policies) as Policies, {
       read: (identity: ChangeIdentity, topic: string) => {
@@ -220,7 +220,7 @@ test.each([
       messages,
       send: sendRaw,
       services,
-    } = await openConnection(gateway.gateway, tokens.ada, (own) => ({
+    } = await openReading(gateway.gateway, tokens.ada, (own) => ({
       ...own,
       history: Object.assign(Object.create(own.history) as MessageHistory, {
         read: async (...request: Parameters<MessageHistory['read']>) => {
@@ -322,6 +322,13 @@ test('neither the table nor its functions are endpoints', async () => {
   expect(other.endpoints.filter(({ schema }) => schema === 'realtime')).toEqual([]);
   expect(other.endpoints.some(({ name }) => name === 'member')).toBe(true);
 });
+
+/** Connects when messages of the database are read. A join waits for half a second at most, and its channel is then told that some may be missing. */
+async function openReading(...connection: Parameters<typeof openConnection>): Promise<OpenConnection> {
+  const opened = await openConnection(...connection);
+  await opened.services.databaseMessages.open();
+  return opened;
+}
 
 /** The statements of `pgway install realtime <role>` that grant. */
 function gatewayGrants(role: string): string {
