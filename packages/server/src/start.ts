@@ -6,7 +6,8 @@ import { isDocsPath } from './api-docs/api-docs.ts';
 import { authenticationOptions, hasScheme } from './authentication-options.ts';
 import { hasCors } from './config/schema/http.ts';
 import type { Configuration } from './config/schema.ts';
-import { startEmbeddedPostgres } from './embedded-postgres.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
+import { openAppDatabase } from './example/app-database.ts';
 import { openExampleDatabase, runningExampleDatabase } from './example/example-database.ts';
 import { hasExample } from './example/example-page.ts';
 import { writePsqlCommand } from './example/psql-command.ts';
@@ -71,16 +72,26 @@ export async function startDatabase(
     stopTimeoutMs: timeouts.stopEmbedded,
     stop: (embedded) => embedded.stop(),
   });
-  const { dataDirectory, isJoined } = server;
-  if (!hasExample(configuration)) {
-    if (!isJoined) progress(`connect with: ${await writePsqlCommand(server.connectionString, dataDirectory)}`);
-    return server.connectionString;
+  const connectionString = hasExample(configuration)
+    ? await exampleConnection(server, progress)
+    : await openAppDatabase(server.connectionString);
+  // Other commands stop the server when they end.
+  if (!joins) {
+    progress(
+      `connect with: ${await writePsqlCommand(connectionString, server.connectionString, server.dataDirectory)}`,
+    );
   }
-  if (isJoined) return runningExampleDatabase(server.connectionString, dataDirectory);
-  const { connectionString, state, psql } = await openExampleDatabase(server.connectionString, dataDirectory);
+  return connectionString;
+}
+
+async function exampleConnection(
+  { connectionString: superuser, dataDirectory, isJoined }: EmbeddedPostgres,
+  progress: DatabaseContext['progress'],
+): Promise<string> {
+  if (isJoined) return runningExampleDatabase(superuser);
+  const { connectionString, state } = await openExampleDatabase(superuser);
   if (state === 'created') progress(`created the example database library in ${dataDirectory}`);
   if (state === 'changed') progress('applied the changes of api.sql to the example database library');
-  progress(`connect with: ${psql}`);
   return connectionString;
 }
 

@@ -1,13 +1,11 @@
 /** The example database of the embedded PostgreSQL: created atomically, and updated when `api.sql` changes. */
-import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { exampleFolder } from './example-folder.ts';
-import { passwordFilePath, writePsqlCommand } from './psql-command.ts';
+import { ownerConnection, setUpOwner, withClient } from './owned-database.ts';
 import { type AppliedRoutines, applyRoutines, isApplied, runSqlFile } from './sql-files.ts';
 
 const name = 'library';
-/** Owns the example only: published endpoints must not run as a superuser. */
 const owner = 'librarian';
 // A complete example is renamed, so that an interrupted start leaves no database that looks complete.
 const unfinishedName = 'library_unfinished';
@@ -17,26 +15,20 @@ export interface ExampleDatabase {
   readonly connectionString: string;
   /** `changed`: the routines came from an older `api.sql` and were replaced. */
   readonly state: 'created' | 'changed' | 'unchanged';
-  /** A psql command that connects as the same role. */
-  readonly psql: string;
 }
 
 /**
  * Creates the example database unless it exists, and applies `api.sql` when it has changed.
  * @param connectionString of a superuser, to any database of the server
- * @param dataDirectory gets the password file for psql
  * @throws ExampleError naming the file and, where known, the line
  */
 export async function openExampleDatabase(
   connectionString: string,
-  dataDirectory: string,
   folder: URL = exampleFolder(),
 ): Promise<ExampleDatabase> {
-  // A new password at every start: it need not be stored.
-  const password = randomBytes(24).toString('hex');
-  const urlOf = (database: string): string => databaseUrl(connectionString, database, { user: owner, password });
+  const urlOf = (database: string): string => ownerConnection(connectionString, { name: database, owner });
   const state = await withClient(connectionString, async (client) => {
-    await setUpOwner(client, password);
+    await setUpOwner(client, connectionString, owner);
     const applied = await readAppliedRoutines(client);
     if (applied === undefined) {
       await createDatabase(client, urlOf(unfinishedName), folder);
@@ -47,16 +39,15 @@ export async function openExampleDatabase(
     await withClient(urlOf(name), (example) => inTransaction(example, () => applyRoutines(example, file, applied)));
     return 'changed';
   });
-  return { connectionString: urlOf(name), state, psql: await writePsqlCommand(urlOf(name), dataDirectory) };
+  return { connectionString: urlOf(name), state };
 }
 
 /**
- * Returns the connection string of the example database of a running server, whose routines and password stay as they are.
+ * Returns the connection string of the example database of a running server, whose routines stay as they are.
  * @param connectionString of a superuser, to any database of the server
  */
-export async function runningExampleDatabase(connectionString: string, dataDirectory: string): Promise<string> {
-  const [password = ''] = (await readFile(passwordFilePath(dataDirectory), 'utf8')).trim().split(':').slice(-1);
-  return databaseUrl(connectionString, name, { user: owner, password });
+export function runningExampleDatabase(connectionString: string): string {
+  return ownerConnection(connectionString, { name, owner });
 }
 
 async function createDatabase(client: Client, unfinishedUrl: string, folder: URL): Promise<void> {
@@ -88,42 +79,9 @@ async function readAppliedRoutines(client: Client): Promise<AppliedRoutines | nu
   }
 }
 
-/** `alter role` takes no parameters; the password consists of hexadecimal digits. */
-async function setUpOwner(client: Client, password: string): Promise<void> {
-  const found = await client.query('select from pg_catalog.pg_roles where rolname = $1', [owner]);
-  if (found.rowCount === 0) await client.query(`create role ${owner} login`);
-  await client.query(`alter role ${owner} password '${password}'`);
-}
-
-interface Credentials {
-  readonly user: string;
-  readonly password: string;
-}
-
-function databaseUrl(connectionString: string, database: string, { user, password }: Credentials): string {
-  const url = new URL(connectionString);
-  url.pathname = `/${database}`;
-  url.username = user;
-  url.password = password;
-  return url.href;
-}
-
 /** An error rolls back: the connection is closed without a commit. */
 async function inTransaction(client: Client, work: () => Promise<void>): Promise<void> {
   await client.query('begin');
   await work();
   await client.query('commit');
-}
-
-async function withClient<Result>(
-  connectionString: string,
-  work: (client: Client) => Promise<Result>,
-): Promise<Result> {
-  const client = new Client({ connectionString });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
 }

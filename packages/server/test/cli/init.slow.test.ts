@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { build, freePort, freshDatabase } from '@pgway/testing';
 import { chromium } from 'playwright-core';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -56,3 +58,29 @@ test.skipIf(chromiumPath === undefined).each([
   },
   120_000,
 );
+
+test('without a connection string, the project is served by the owner of a database of its own', async () => {
+  const folder = await folderWith({});
+  const run = async (...words: readonly string[]): Promise<string> => {
+    const program = start(folder, [process.execPath, bin, ...words]);
+    expect([await program.ended, program.text.stderr.includes('connect with')]).toEqual([0, false]);
+    return program.text.stdout;
+  };
+  expect(await run('init', '--publish=functions')).toContain('db/api.sql  applied to the database app\n');
+  expect(await run('validate')).not.toMatch(/connect with|warning:/);
+
+  const server = start(folder, [process.execPath, bin, '--watch', '--port=0']);
+  const [, psql] = await server.until(/^connect with: psql "(.*)"$/m);
+  const [, url] = await server.until(/endpoints? at (http:\S+)/);
+  expect(server.text.stdout).not.toContain('warning');
+  expect(await (await fetch(`${url!}/api/hello?name=Ada`)).text()).toBe('Hello, Ada!');
+  // The other commands connect to the running database.
+  expect(await run('validate')).toBe('1 endpoint, 0 errors, 0 warnings\n');
+
+  const sql = `select concat_ws(' ', current_user, current_database(), usesuper) from pg_user where usename = current_user`;
+  const ask = async (user: string): Promise<string> => {
+    const { stdout } = await promisify(execFile)('psql', [psql!.replace('app_owner@', `${user}@`), '-Atc', sql]);
+    return stdout;
+  };
+  expect([await ask('app_owner'), await ask('postgres')]).toEqual(['app_owner app f\n', 'postgres app t\n']);
+}, 240_000);

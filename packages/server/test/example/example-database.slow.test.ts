@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -28,12 +28,12 @@ async function place(): Promise<{
   readonly open: () => ReturnType<typeof openExampleDatabase>;
   readonly change: (text: string) => Promise<string>;
 }> {
-  const { connectionString, dataDirectory } = await startServer();
+  const { connectionString } = await startServer();
   const folder = await folderWith({ 'schema.sql': schema, 'data.sql': data, 'api.sql': api });
   const file = join(folder, 'api.sql');
   return {
     superuser: connectionString,
-    open: () => openExampleDatabase(connectionString, dataDirectory, pathToFileURL(`${folder}/`)),
+    open: () => openExampleDatabase(connectionString, pathToFileURL(`${folder}/`)),
     change: async (text) => {
       await writeFile(file, text);
       return file;
@@ -127,15 +127,6 @@ describe('api.sql', () => {
   });
 });
 
-test.runIf(process.platform !== 'win32')('the password file is for its owner only, and psql finds it', async () => {
-  const { open } = await place();
-  const { psql } = await open();
-  const [, user, path] = /^psql "postgres:\/\/(\w+)@127\.0\.0\.1:\d+\/library\?passfile=([^"]+)"$/.exec(psql)!;
-  const file = decodeURIComponent(path!);
-  expect([user, (await stat(file)).mode & 0o777]).toEqual(['librarian', 0o600]);
-  expect(await readFile(file, 'utf8')).toMatch(/^\*:\*:\*:librarian:[0-9a-f]{48}\n$/);
-});
-
 describe('README', () => {
   beforeAll(build);
 
@@ -155,7 +146,7 @@ describe('README', () => {
       `${psql} -Atc 'select current_user, usesuper from pg_user where usename = current_user'`,
     ])
       .then(({ stdout }) => stdout.trim())
-      // Without psql on this machine, the test above checks the command.
+      // Without psql on this machine, app-database.slow.test.ts checks the command.
       .catch((error: { code: number }) =>
         error.code === 127 ? 'librarian|f' : Promise.reject(new Error('psql failed', { cause: error })),
       );
