@@ -64,7 +64,7 @@ export function pageRows(read: Read): { readonly names: readonly string[]; reado
 /** The text of a row quotes values as CSV does, within parentheses, and doubles backslashes. */
 const rowFields = 'row("page".*)::pg_catalog.text';
 const backslash = 'pg_catalog.chr(92)';
-const csvLine = `pg_catalog.replace(pg_catalog.substr(${rowFields}, 2, pg_catalog.length(${rowFields}) - 2), ${backslash} || ${backslash}, ${backslash})`;
+const csvLine = `pg_catalog.replace(pg_catalog.substr(pg_catalog.left(${rowFields}, -1), 2), pg_catalog.repeat(${backslash}, 2), ${backslash})`;
 
 /**
  * Returns an expression: the number of rows without `limit` and `offset`.
