@@ -60,7 +60,8 @@ export function nestedInsertStatement(
 ): SqlText {
   const pairs = outer?.pairs ?? [];
   const names = [...columns.map(({ column }) => column), ...pairs.map(([, referencing]) => referencing)];
-  const values = [...columns.map(bodyValue), ...pairs.map(([{ name }]) => `"outer".${quoteIdentifier(name)}`)];
+  const own = columns.map((column) => bodyValue(column, 'missing'));
+  const values = [...own, ...pairs.map(([{ name }]) => `"outer".${quoteIdentifier(name)}`)];
   const list = names.length === 0 ? '' : ` (${names.map(columnName).join(', ')})`;
   const statement = text(`insert into ${relation(table)} as ${rowAlias}${list} select ${values.join(', ')}`);
   const rows = sql`pg_catalog.json_array_elements(${body})`;

@@ -71,7 +71,11 @@ export function bodyReference(column: RelationColumn): string {
   return parser === null ? value : `${parser}(${value})`;
 }
 
-export function bodyValue(written: WrittenColumn): string {
+/**
+ * Returns the value that a row of the body gives a column.
+ * @param numbers whether a sequence gives a number to each row, as in PostgREST, or only to those that lack the key, as single inserts do
+ */
+export function bodyValue(written: WrittenColumn, numbers: 'each' | 'missing'): string {
   const { column, ifMissing } = written;
   if (ifMissing === 'null') return bodyReference(column);
   const value = isReadAlone(written) ? itemValueSql(column) : bodyReference(column);
@@ -79,9 +83,9 @@ export function bodyValue(written: WrittenColumn): string {
   // A JSON null is a value.
   const isMissing = `"item"."row" operator(pg_catalog.->) ${key} is null`;
   const missing = defaultSql(column);
-  const number = sequenceCall(missing);
+  const number = numbers === 'each' ? sequenceCall(missing) : null;
   if (number === null) return `case when ${isMissing} then (${missing}) else ${value} end`;
-  // As in PostgREST, a sequence gives a number to each row, also to those that have the key. It never gives NULL.
+  // A sequence never gives NULL.
   return `case when ${isMissing} then ${toColumn(missing, column)} when ${number} is not null then ${value} end`;
 }
 
@@ -117,7 +121,7 @@ export function insertRowsSql(
   { body, columns, conditions, overridesIdentity = false }: InsertedRows,
 ): SqlText {
   const names = columns.length === 0 ? '' : ` (${columns.map(({ column }) => columnName(column)).join(', ')})`;
-  const values = columns.map(bodyValue).join(', ');
+  const values = columns.map((column) => bodyValue(column, 'each')).join(', ');
   const overriding = overridesIdentity ? ' overriding system value' : '';
   const statement = text(`insert into ${relationSql(table)} as ${rowAlias}${names}${overriding} select ${values}`);
   statement.append(bodyRows(body, columns));
