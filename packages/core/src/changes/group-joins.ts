@@ -109,10 +109,11 @@ export class GroupJoins {
 
   /** Takes what begins at a cut that is taken afterwards. */
   begin(): JoinBatch {
-    const joins = this.#joins.splice(0, maxJoins);
     const gaps = this.#gaps;
     this.#gaps = new Map();
-    return { joins, gaps };
+    // After another gap, members read their rows again once.
+    this.#joins = this.#joins.filter(({ group, waiter }) => waiter !== null || !gaps.has(group));
+    return { joins: this.#joins.splice(0, maxJoins), gaps };
   }
 
   /** Keeps what could not begin for the next cut. */

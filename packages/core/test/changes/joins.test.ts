@@ -122,6 +122,9 @@ test('subscribers whose rows take long after a gap do not hold up the changes of
   await client.query('select pg_advisory_lock(4715)');
   await database.query(`insert into film select n, 'n' from generate_series(1, 9) as n`);
   await expect.poll(() => asLines(fast.messages)).toEqual(['begin', 'gap too-many-changes']);
+  await database.query(`update film set title = 'm'`);
+  for (const { messages } of slow)
+    await expect.poll(() => asLines(messages)).toEqual(['rows ', 'gap too-many-changes', 'gap too-many-changes']);
   for (const id of [10, 11]) {
     await database.query(`insert into film values (${id}, 'x')`);
     await expect.poll(() => asLines(fast.messages).at(-1)).toBe(`insert {"id":${id},"title":"x"}`);
@@ -130,12 +133,8 @@ test('subscribers whose rows take long after a gap do not hold up the changes of
 
   for (const { messages } of slow) {
     await expect.poll(() => asLines(messages).join()).toContain('{"id":11,"title":"x"}');
-    const [rows, gap, again, ...later] = asLines(messages);
-    expect([rows, gap, again!.startsWith('reset {"id":1,"title":"n"} ')]).toEqual([
-      'rows ',
-      'gap too-many-changes',
-      true,
-    ]);
+    const [again, ...later] = asLines(messages).slice(3);
+    expect(again).toMatch(/^reset \{"id":1,"title":"m"\} /);
     // The rows of each snapshot continue without loss or repetition.
     expect([again, ...later].join().match(/"id":1[01]/g)).toEqual(['"id":10', '"id":11']);
   }
