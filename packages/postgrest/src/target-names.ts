@@ -41,7 +41,7 @@ function findNamed(items: readonly SelectItem[], name: string): SelectedRelation
   return count === 1 ? named : null;
 }
 
-/** What one request says of a relation by its alias and by its table. */
+/** Combines the filters, order and page that a request gives a relation by its alias with those by the name of its table. */
 function merged(first: Level, second: Level): Level {
   const { limit, limitIndex } = first.limit === null ? second : first;
   const { offset, offsetIndex } = first.offset === 0 ? second : first;

@@ -206,7 +206,7 @@ describe('relationships', () => {
         { name: 'Ulm', clubs: [{ name: 'Chess', people: people('Dua') }] },
       ]);
     }
-    // What a request says by both names counts together.
+    // Filters by both names apply together.
     expect(await get('town?select=a:club(id)&club.order=id.desc&a.limit=1&club.id=lt.3&order=id&limit=1')).toEqual([
       { a: [{ id: 2 }] },
     ]);

@@ -49,7 +49,7 @@ export interface RoutineResult {
 export interface SessionEffects {
   /** Whether calls may leave settings, locks, temporary tables or the like. */
   readonly alters: boolean;
-  /** Whether statements of `PREPARE` may be among what they leave. Absent: no. */
+  /** Whether calls may leave statements of `PREPARE`. Absent: no. */
   readonly mayPrepare?: true;
   /** Whether calls may leave a role or settings to the rest of their transaction. */
   readonly altersTransaction: boolean;

@@ -7,7 +7,7 @@ import { type SqlToken, tokenizeSql } from './tokenize-sql.ts';
 export interface StatementEffects {
   /** Whether it may leave a setting, a role, a lock, a temporary table, a listened channel or a cursor in its session. */
   readonly alters: boolean;
-  /** Whether a statement of `PREPARE` may be in what it leaves. */
+  /** Whether it may leave a statement of `PREPARE` in its session. */
   readonly mayPrepare: boolean;
   /** Whether it may leave a role or a setting to the rest of its transaction. */
   readonly altersTransaction: boolean;

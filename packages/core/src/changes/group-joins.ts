@@ -11,7 +11,7 @@ import { runLookups } from './lookup.ts';
 import { type Join, type JoinWaiter, OpenJoins } from './open-joins.ts';
 import { RowCollector, RowsTooLarge } from './row-collector.ts';
 import { retryAfter, unavailable } from './unavailable.ts';
-import { type EqualJoins, type Snapshot, snapshotKey, SnapshotReaders, WaitingJoins } from './waiting-joins.ts';
+import { type EqualJoins, type Snapshot, SnapshotReaders, WaitingJoins } from './waiting-joins.ts';
 
 /** Subscriptions and gaps whose rows are read at the next cut. */
 export interface JoinBatch {
@@ -171,7 +171,7 @@ export class GroupJoins {
       this.#joins.push(...joins.filter(({ waiter }) => waiter !== null || !hasGap));
       return [];
     }
-    const reads = this.#joinGroup(group, joins, cut).map((start) => start());
+    const reads = this.#joinGroup({ group, snapshot, joins }, cut);
     if (snapshot !== null) void Promise.all(reads.map(({ ended }) => ended)).then(this.#readers.add(group));
     return reads;
   }
@@ -186,8 +186,8 @@ export class GroupJoins {
     return readers.map((member) => ({ group, member, isReset: true, waiter: null }));
   }
 
-  /** Returns what starts the reads that the joins wait for. */
-  #joinGroup(group: ChangeGroup, all: readonly Join[], cut: Cut): readonly (() => RunningRead)[] {
+  /** Starts the reads that the joins wait for. */
+  #joinGroup({ group, snapshot, joins: all }: EqualJoins, cut: Cut): readonly RunningRead[] {
     // Members that read their rows again may have left.
     const joins = all.filter(({ member, waiter }) => waiter !== null || group.members.has(member));
     if (joins.length === 0) return [];
@@ -199,7 +199,7 @@ export class GroupJoins {
     const open = new OpenJoins(group, joins);
     const members = joins.map(({ member }) => member);
     for (const member of members) group.members.add(member);
-    const withoutSnapshot = members.flatMap((member) => (member.snapshot === null ? [member.hold()] : []));
+    const withoutSnapshot = snapshot === null ? members.map((member) => member.hold()) : [];
     const begin = (): void => {
       for (const hold of withoutSnapshot) hold.release({ kind: 'begin', id });
       for (const member of members) open.arrive(member);
@@ -212,64 +212,46 @@ export class GroupJoins {
       this.#options.ended(group, result.kind === 'end' ? result.reason : 'closing');
     };
     // PostgreSQL decides whether the caller may select, and whether the values fit their columns.
-    const probe = (): RunningRead => this.#read(new GroupLookup(group, this.#context).lookup, cut, fail, begin);
+    const probe = isNew ? [this.#read(new GroupLookup(group, this.#context).lookup, cut, fail, begin)] : [];
     if (!isNew) begin();
-    const resetting = new Set(joins.flatMap(({ member, isReset }) => (isReset ? [member] : [])));
-    const reads = this.#readSnapshots(group, members, { cut, open, isReset: (member) => resetting.has(member) });
-    return isNew ? [probe, ...reads] : reads;
+    return snapshot === null ? probe : [...probe, this.#readSnapshot(snapshot, { group, joins, open }, cut)];
   }
 
-  /** Returns what starts the read of each different snapshot. Messages of the members wait for their rows from now on. */
-  #readSnapshots(
-    group: ChangeGroup,
-    members: readonly GroupMember[],
-    {
-      cut,
-      open,
-      isReset,
-    }: { readonly cut: Cut; readonly open: OpenJoins; readonly isReset: (member: GroupMember) => boolean },
-  ): readonly (() => RunningRead)[] {
-    const bySnapshot = new Map<string, { readonly snapshot: Snapshot; readonly readers: SnapshotReader[] }>();
-    for (const member of members) {
-      const { snapshot } = member;
-      if (snapshot === null) continue;
-      const reader = { member, hold: member.hold() };
-      const key = snapshotKey(snapshot);
-      const known = bySnapshot.get(key);
-      if (known === undefined) bySnapshot.set(key, { snapshot, readers: [reader] });
-      else known.readers.push(reader);
-    }
+  /** Starts the read of the rows of a snapshot. Messages of the members wait for them. */
+  #readSnapshot(
+    { sql, values }: Snapshot,
+    { group, joins, open }: { readonly group: ChangeGroup; readonly joins: readonly Join[]; readonly open: OpenJoins },
+    cut: Cut,
+  ): RunningRead {
+    const readers = joins.map(({ member, isReset }) => ({ member, isReset, hold: member.hold() }));
     const { lastId: id } = group;
     const { query, identity } = group.request;
-    return [...bySnapshot.values()].map(({ snapshot, readers }) => {
-      const { sql, values } = snapshot;
-      const { statements, maxBytes } = this.#context;
-      const collector = new RowCollector(query, false, maxBytes);
-      const statement = statements.getOrCreate(sql, () => ({ name: '', sql }));
-      const lookup = { identity, statement, values, rows: collector, altersSession: query.altersSession };
-      const fail = (error: Error): void => {
-        const result = toFailure(error);
-        const reason = result.kind === 'end' ? result.reason : 'closing';
-        // Other members of the group have other snapshots.
-        for (const { member } of readers)
-          if (!open.fail(member, error) && group.members.delete(member)) member.end(reason);
-        if (reason !== 'schema-changed') return;
-        group.failure = error;
-        this.#options.ended(group, reason);
-      };
-      const done = async (): Promise<void> => {
-        if (!(await this.#options.definitions.areCurrent(group, cut.definitions)))
-          return this.#readAgain(group, readers, open);
-        const rows = [...collector.take().values()].map(({ record }) => record);
-        const [first, again] = [false, true].map((reset) => ({ kind: 'rows', id, rows, isReset: reset }) as const);
-        for (const { member, hold } of readers) {
-          hold.release(isReset(member) ? again! : first!);
-          open.arrive(member);
-        }
-        this.#options.deliveries(readers.length * rows.length);
-      };
-      return () => this.#read(lookup, cut, fail, done);
-    });
+    const { statements, maxBytes } = this.#context;
+    const collector = new RowCollector(query, false, maxBytes);
+    const statement = statements.getOrCreate(sql, () => ({ name: '', sql }));
+    const lookup = { identity, statement, values, rows: collector, altersSession: query.altersSession };
+    const fail = (error: Error): void => {
+      const result = toFailure(error);
+      const reason = result.kind === 'end' ? result.reason : 'closing';
+      // Other members of the group have other snapshots.
+      for (const { member } of readers)
+        if (!open.fail(member, error) && group.members.delete(member)) member.end(reason);
+      if (reason !== 'schema-changed') return;
+      group.failure = error;
+      this.#options.ended(group, reason);
+    };
+    const done = async (): Promise<void> => {
+      if (!(await this.#options.definitions.areCurrent(group, cut.definitions)))
+        return this.#readAgain(group, readers, open);
+      const rows = [...collector.take().values()].map(({ record }) => record);
+      const [first, again] = [false, true].map((reset) => ({ kind: 'rows', id, rows, isReset: reset }) as const);
+      for (const { member, isReset, hold } of readers) {
+        hold.release(isReset ? again! : first!);
+        open.arrive(member);
+      }
+      this.#options.deliveries(readers.length * rows.length);
+    };
+    return this.#read(lookup, cut, fail, done);
   }
 
   /**

@@ -6,7 +6,7 @@ export interface Join {
   readonly member: GroupMember;
   /** Whether a gap precedes its rows. */
   readonly isReset: boolean;
-  /** What waits for it; null: it has begun at an earlier cut, and gets its rows again. */
+  /** The promise of the subscriber; null: the subscriber has begun at an earlier cut, and gets its rows again. */
   readonly waiter: JoinWaiter | null;
 }
 

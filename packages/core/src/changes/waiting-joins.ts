@@ -7,7 +7,7 @@ export type Snapshot = NonNullable<ChangeRequest['snapshot']>;
 /** Subscribers of a group that begin together. */
 export interface EqualJoins {
   readonly group: ChangeGroup;
-  /** What all of them read; null: none of them reads rows. */
+  /** The query of their first rows; null: they begin without rows. */
   readonly snapshot: Snapshot | null;
   readonly joins: readonly Join[];
 }
@@ -82,6 +82,6 @@ function groupEqual(joins: readonly Join[]): EqualJoins[] {
 }
 
 /** Returns a text that is the same for equal snapshots. */
-export function snapshotKey(snapshot: Snapshot | null): string {
+function snapshotKey(snapshot: Snapshot | null): string {
   return snapshot === null ? '' : JSON.stringify([snapshot.sql, snapshot.values]);
 }

@@ -19,7 +19,7 @@ export function addSessionEffects(
     endpoint.sessionEffects ??
     findSessionEffects(endpoint, uses.get(endpoint.connection)!, statements.get(endpoint.id));
   const isReset = needsReset({ alters: endpoint.connectionReset ?? alters }, { connectionReset });
-  // A reset that the text does not call for undoes what the text does not show.
+  // A configured reset protects from effects that the text of the routine does not show, prepared statements among them.
   const isAsked = connectionReset === 'always' || endpoint.connectionReset === true;
   const sessionEffects = {
     alters: isReset,

@@ -87,7 +87,7 @@ type Event =
     }
   /** A service that authentication needs fails; callers may be treated as anonymous. */
   | { readonly kind: 'authentication-error'; readonly error: Error }
-  /** A notice of a call. Each text is reported ten times and each call 1,000 times; one more notice reports that further ones are omitted. */
+  /** A notice of a call: at most ten of each text, and 1,000 in total. One more notice reports that further ones are omitted. */
   | { readonly kind: 'notice'; readonly endpoint: Endpoint; readonly notice: Notice }
   /** A routine has changed a session setting beyond its transaction. The connection is closed, to protect the next caller. */
   | { readonly kind: 'setting-leaked'; readonly endpoint: Endpoint; readonly setting: string }

@@ -244,7 +244,7 @@ test('names that differ in case only have one path: an error for both', async ()
   );
 });
 
-/** Permissions do not restrict root: as root, the tests read with the user id of `nobody`. */
+/** Permissions do not restrict root. When root runs the tests, they read with the user id of the account `nobody`. */
 async function asOrdinaryUser(run: () => Promise<void>): Promise<void> {
   if (process.getuid!() !== 0) return run();
   process.seteuid!(65_534);

@@ -98,7 +98,7 @@ describe.skipIf(!existsSync(builder) || chromiumPath === undefined)('the site of
     )) as readonly (readonly [boolean, string])[];
     expect(blocks.some(([, text]) => text.includes('create or replace function'))).toBe(true);
     expect(blocks.filter(([fits]) => !fits)).toEqual([]);
-    // What it is, how it is started, its figures and the alternatives fit one screen, with the picture and the list of documents below.
+    // The description, the commands, the figures and the alternatives fit one screen; the picture and the list of documents follow.
     const [heading, picture] = (await page.evaluate(
       `['h1', 'main img'].map((selector) => document.querySelector(selector).getBoundingClientRect().top)`,
     )) as readonly [number, number];

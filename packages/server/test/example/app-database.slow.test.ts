@@ -25,7 +25,7 @@ test('commands that start together create it once, and it keeps its objects', as
   ]);
   await ask(first, 'create extension citext');
   await ask(first, `create table note (body citext)`);
-  // What a superuser adds to the other database later changes nothing.
+  // Objects that a superuser adds to the database "postgres" later do not count.
   await ask(superuser, 'create extension pg_stat_statements');
   expect(await openAppDatabase(superuser)).toBe(first);
   expect(await ask(first, `select tableowner from pg_tables where tablename = 'note'`)).toEqual([
