@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { toError } from '@pgway/core/internal';
 
 /** The message names the invalid argument. */
 export class UsageError extends Error {
@@ -77,6 +78,6 @@ function parse(
   try {
     return parseArgs({ args: [...args], options }).values as Record<string, string[] | boolean | undefined>;
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(toError(error).message);
   }
 }

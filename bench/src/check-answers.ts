@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { HttpConnection } from './http-connection.ts';
 import type { BenchResponse, Work } from './works/work.ts';
+import { toError } from '@pgway/core/internal';
 
 /** The result of requests with different arguments, on many connections at once. */
 export interface AnswerCount {
@@ -87,6 +88,5 @@ function verifier(work: Work): (response: BenchResponse, number: number) => stri
 }
 
 function describe(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.replaceAll(/\s+/g, ' ').slice(0, maxExampleLength);
+  return toError(error).message.replaceAll(/\s+/g, ' ').slice(0, maxExampleLength);
 }

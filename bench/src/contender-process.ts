@@ -10,6 +10,7 @@ import type {
   ContenderRequest,
   ContenderSettings,
 } from './contenders/contender.ts';
+import { toError } from '@pgway/core/internal';
 
 /** A contender that listens in a separate process. */
 export interface ContenderProcess {
@@ -34,7 +35,7 @@ export async function startContender(name: ContenderName, settings: ContenderSet
     return { origin: `http://127.0.0.1:${port}`, request: (probe) => send(child, { kind: probe }), close };
   } catch (error) {
     await close();
-    throw new Error(`${name} did not start: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new Error(`${name} did not start: ${toError(error).message}`, {
       cause: error,
     });
   }

@@ -6,6 +6,7 @@ import type {
   ContenderRequest,
   ContenderSettings,
 } from './contender.ts';
+import { stackOf } from '../stack-of.ts';
 
 type Start = (settings: ContenderSettings) => Promise<ListeningServer>;
 
@@ -75,8 +76,7 @@ async function stop(): Promise<void> {
 process.on('message', (request: ContenderRequest) => {
   handleRequest(request).then(
     (result) => process.send?.({ result }),
-    (error: unknown) =>
-      process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+    (error: unknown) => process.send?.({ error: stackOf(error) }),
   );
 });
 // The bench stops its children by disconnecting, which also works when the bench was killed. Ctrl+C reaches the whole process

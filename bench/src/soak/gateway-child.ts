@@ -10,6 +10,7 @@ import {
   slowClientTimeoutSeconds,
   type GatewayCommand,
 } from './gateway-process.ts';
+import { stackOf } from '../stack-of.ts';
 
 const closeTimeoutMs = 10_000;
 const maxReportedErrors = 12;
@@ -69,8 +70,8 @@ function isRaised(error: Error): boolean {
 
 /** Returns the error without parts that differ between calls, so that each cause is reported once. */
 function describe(error: Error): string {
-  const cause = error.cause instanceof Error ? `, caused by ${error.cause.stack ?? error.cause.message}` : '';
-  return error.name === 'DatabaseError' ? error.message : `${error.stack ?? error.message}${cause}`;
+  const cause = error.cause instanceof Error ? `, caused by ${stackOf(error.cause)}` : '';
+  return error.name === 'DatabaseError' ? error.message : `${stackOf(error)}${cause}`;
 }
 
 async function stop(): Promise<void> {
@@ -83,7 +84,7 @@ async function stop(): Promise<void> {
 process.on('message', (message: GatewayCommand) => {
   if (message.kind === 'start') {
     start(message.settings).catch((error: unknown) => {
-      send({ kind: 'failed', text: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      send({ kind: 'failed', text: stackOf(error) });
     });
     return;
   }

@@ -16,6 +16,7 @@ import { UsageError } from '../arguments.ts';
 import { checkGuarantees, type RouteCheck, writeTable, writeVerdict } from './report.ts';
 import { formatCount } from './observe.ts';
 import { type SoakResult, runRoute } from './run-route.ts';
+import { stackOf } from '../stack-of.ts';
 
 /** Starts and final checks of all routes, beyond the seconds of load. */
 const graceSeconds = 300;
@@ -104,13 +105,9 @@ async function main(args: readonly string[]): Promise<number> {
     if (interrupted.signal.aborted) return 130;
     return passed ? 0 : 1;
   } catch (error) {
-    process.stderr.write(error instanceof UsageError ? `${error.message}\n\n${soakUsage}` : `${describe(error)}\n`);
+    process.stderr.write(error instanceof UsageError ? `${error.message}\n\n${soakUsage}` : `${stackOf(error)}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 process.exitCode = await main(process.argv.slice(2));

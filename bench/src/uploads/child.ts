@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { stackOf } from '../stack-of.ts';
 
 // Contravariant: any parameter type fits.
 type Methods = Readonly<Record<string, (...argument: never) => Promise<unknown>>>;
@@ -47,7 +48,7 @@ export function serve(methods: Methods): void {
       (result) => process.send?.({ result } satisfies Reply),
       (error: unknown) =>
         process.send?.({
-          error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+          error: stackOf(error),
         } satisfies Reply),
     );
   });

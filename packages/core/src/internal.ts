@@ -12,6 +12,7 @@ export {
   type TextEncryption,
   type TextEncryptionOptions,
 } from './auth-schemes/keys/text-encryption.ts';
+export { fetchFailure } from './auth-schemes/fetch-failure.ts';
 export { isStorable } from './auth-schemes/storable.ts';
 export { type AccessControl, authorize, signInRoute } from './auth/authorize.ts';
 export { withCallerHeaders } from './auth/caller-headers.ts';
@@ -225,6 +226,7 @@ export { decodeViewColumns } from './tables/read/view-keys.ts';
 export { listRoutines, readTables, resolveFilters } from './tables/read-tables.ts';
 export { type RelatedTable, relatedTables } from './tables/read-targets.ts';
 export { tablesSql } from './tables/tables.sql.ts';
+export { toError } from './to-error.ts';
 export { qualifyDefault } from './tables/write/default-expression.ts';
 export {
   bodyAlias,

@@ -9,16 +9,17 @@ import { describe, expect, test } from 'vitest';
  */
 const modules: Readonly<Record<string, { readonly modules: readonly string[]; readonly packages: readonly string[] }>> =
   {
-    postgres: { modules: [], packages: ['node', 'pg'] },
+    'to-error': { modules: [], packages: [] },
+    postgres: { modules: ['to-error'], packages: ['node', 'pg'] },
     terminal: { modules: ['validation'], packages: ['node', 'fast-string-truncated-width'] },
     http: { modules: [], packages: [] },
     validation: { modules: [], packages: ['re2js'] },
     catalog: { modules: ['postgres', 'validation'], packages: [] },
-    endpoints: { modules: ['catalog', 'validation'], packages: [] },
+    endpoints: { modules: ['to-error', 'catalog', 'validation'], packages: [] },
     explanation: { modules: ['terminal', 'validation', 'endpoints'], packages: [] },
     ports: { modules: ['postgres', 'http', 'catalog', 'endpoints'], packages: ['node'] },
     response: {
-      modules: ['postgres', 'http', 'endpoints', 'ports'],
+      modules: ['to-error', 'postgres', 'http', 'endpoints', 'ports'],
       packages: ['node', 'content-disposition', 'negotiator'],
     },
     auth: { modules: ['postgres', 'http', 'endpoints', 'ports'], packages: [] },
@@ -29,6 +30,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     },
     request: {
       modules: [
+        'to-error',
         'postgres',
         'http',
         'validation',
@@ -42,15 +44,18 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
       ],
       packages: ['node'],
     },
-    changes: { modules: ['postgres', 'http', 'catalog', 'endpoints', 'ports', 'response'], packages: ['node'] },
+    changes: {
+      modules: ['to-error', 'postgres', 'http', 'catalog', 'endpoints', 'ports', 'response'],
+      packages: ['node'],
+    },
     adapters: { modules: ['http'], packages: ['node', 'fastify'] },
-    cache: { modules: ['validation', 'ports'], packages: ['node'] },
+    cache: { modules: ['to-error', 'validation', 'ports'], packages: ['node'] },
     'rate-limits': { modules: ['validation', 'ports', 'cache'], packages: ['node'] },
     'auth-schemes': {
-      modules: ['http', 'validation', 'ports', 'cache', 'rate-limits'],
+      modules: ['to-error', 'http', 'validation', 'ports', 'cache', 'rate-limits'],
       packages: ['node', 'jose', 'cookie'],
     },
-    broadcast: { modules: ['postgres', 'ports', 'auth-schemes'], packages: ['node'] },
+    broadcast: { modules: ['to-error', 'postgres', 'ports', 'auth-schemes'], packages: ['node'] },
     tables: {
       modules: ['postgres', 'http', 'validation', 'catalog', 'endpoints', 'ports'],
       packages: [],
@@ -62,6 +67,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     logging: { modules: ['validation', 'endpoints', 'ports'], packages: [] },
     gateway: {
       modules: [
+        'to-error',
         'postgres',
         'http',
         'validation',
@@ -86,6 +92,7 @@ const modules: Readonly<Record<string, { readonly modules: readonly string[]; re
     },
     internal: {
       modules: [
+        'to-error',
         'postgres',
         'catalog',
         'changes',

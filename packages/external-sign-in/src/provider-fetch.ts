@@ -1,5 +1,6 @@
 import type { CustomFetch } from 'openid-client';
 import { ProviderError } from './provider-error.ts';
+import { fetchFailure } from '@pgway/core/internal';
 
 const maxResponseBytes = 256 * 1024;
 
@@ -26,7 +27,9 @@ export function providerFetch(timeout: number): CustomFetch {
       return new Response(content, { status: response.status, headers: response.headers });
     } catch (error) {
       if (error instanceof ProviderError) throw error;
-      const reason = signal.aborted ? `did not answer within ${timeout} s` : `cannot be reached: ${reasonOf(error)}`;
+      const reason = signal.aborted
+        ? `did not answer within ${timeout} s`
+        : `cannot be reached: ${fetchFailure(error)}`;
       throw new ProviderError('unavailable', `${host} ${reason}`, { cause: error });
     }
   };
@@ -46,12 +49,4 @@ async function readBody(response: Response, host: string): Promise<Uint8Array<Ar
     }
   }
   return new Uint8Array(Buffer.concat(chunks));
-}
-
-/** Returns the message of the cause: that of fetch itself is "fetch failed". */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  if (!(cause instanceof Error)) return error.message;
-  return cause.message === '' && 'code' in cause ? String(cause.code) : cause.message;
 }

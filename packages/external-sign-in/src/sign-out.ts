@@ -1,6 +1,6 @@
 import type { SchemeRoute } from '@pgway/core';
 import type { GatewayRequest, GatewayResponse, HeaderList } from '@pgway/core';
-import { authorize, logout, signInRoute } from '@pgway/core/internal';
+import { authorize, logout, signInRoute, toError } from '@pgway/core/internal';
 import { parseCookie, stringifySetCookie } from 'cookie';
 
 import { wantsPage } from './pages.ts';
@@ -112,7 +112,7 @@ async function signOutUrl(
     });
     return url.href;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toError(error).message;
     observe({ kind: 'external-sign-in', request, provider: name, action: 'sign-out', outcome: 'failed', reason });
     return null;
   }

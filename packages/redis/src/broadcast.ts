@@ -6,6 +6,7 @@ import {
   type Resolved,
   TopicListeners,
   withDefaults,
+  toError,
 } from '@pgway/core/internal';
 import { type RedisClient, redisClientFactory } from './client.ts';
 import { type RedisBroadcastOptions, redisBroadcastOptions } from './options.ts';
@@ -117,7 +118,7 @@ class RedisBroadcast implements Broadcast {
     try {
       await this.#connections!.publisher.sendCommand(['PUBLISH', this.#channel, chunk]);
     } catch (error) {
-      this.#setHealth(error instanceof Error ? error : new Error(String(error)));
+      this.#setHealth(toError(error));
     }
     this.#inFlight--;
   }

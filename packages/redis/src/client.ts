@@ -4,9 +4,9 @@ import {
   type LibraryClient,
   prepareConnect,
   type RedisClientLimits,
-  toError,
   within,
 } from './connect.ts';
+import { toError } from '@pgway/core/internal';
 
 /** Milliseconds before the first attempt to reconnect; doubled with each failure, up to the maximum. */
 const firstReconnectDelay = 50;

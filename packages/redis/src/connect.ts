@@ -1,5 +1,6 @@
 import type { createClient as createLibraryClient, RedisClientOptions } from '@redis/client';
 import { parseSentinelUrl, type SentinelAddress } from './sentinel-url.ts';
+import { toError } from '@pgway/core/internal';
 
 /** Milliseconds for a connection with its handshake. */
 export const connectTimeout = 5_000;
@@ -126,8 +127,4 @@ export function within<Result>(work: Promise<Result>, milliseconds: number): Pro
     }, milliseconds).unref();
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-}
-
-export function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -1,5 +1,6 @@
 import type { CacheState } from '@pgway/core';
-import { toError, within } from './connect.ts';
+import { within } from './connect.ts';
+import { toError } from '@pgway/core/internal';
 import { type RedisClient, redisClientFactory } from './client.ts';
 
 export interface RedisConnectionOptions {

@@ -1,4 +1,5 @@
 import { ExpectedError } from './expected-error.ts';
+import { toError } from '@pgway/core/internal';
 
 /** Components that start in order and stop in reverse order, each with a timeout. */
 
@@ -94,7 +95,7 @@ export class Lifecycle {
     this.requestStop();
     const failures: Error[] = [];
     const collect = (error: unknown): void => {
-      failures.push(error instanceof Error ? error : new Error(String(error)));
+      failures.push(toError(error));
     };
     const starts = Promise.all(this.#starting).then(nothing);
     await withTimeout(starts, forcedStopTimeoutMs, 'a component was still starting').catch(collect);

@@ -10,6 +10,7 @@ import {
 } from 'jose';
 import { withDefaults } from '../validation/option.ts';
 import { type JwksOptions, jwksOptions } from './options.ts';
+import { fetchFailure } from './fetch-failure.ts';
 
 type CryptoKey = Awaited<ReturnType<RemoteJWKSet>>;
 
@@ -73,7 +74,7 @@ export class RemoteKeys {
       return Response.json(keys);
     } catch (error) {
       this.#retryAt = Date.now() + retryDelayMs;
-      this.#report(new Error(`cannot read the JWT keys: ${reasonOf(error)}`, { cause: error }));
+      this.#report(new Error(`cannot read the JWT keys: ${fetchFailure(error)}`, { cause: error }));
       throw error;
     }
   }
@@ -109,10 +110,4 @@ async function fetchKeys(url: string, init: RequestInit): Promise<JSONWebKeySet>
   const keys = JSON.parse(Buffer.concat(chunks).toString()) as JSONWebKeySet;
   createLocalJWKSet(keys);
   return keys;
-}
-
-/** Returns the message of the cause: that of fetch itself is "fetch failed". */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message;
 }

@@ -4,6 +4,7 @@ import type { Broadcast, BroadcastEvent } from '../ports/ports.ts';
 import { MessageChunker, probeTopic } from './message-chunker.ts';
 import { notifySql } from './notify.sql.ts';
 import { TopicListeners } from './topic-listeners.ts';
+import { toError } from '../to-error.ts';
 
 export interface PostgresBroadcastOptions {
   readonly channel: string;
@@ -107,7 +108,7 @@ class PostgresBroadcast implements Broadcast {
       }
     } catch (error) {
       this.#queue = [];
-      this.#setHealth(error instanceof Error ? error : new Error(String(error)));
+      this.#setHealth(toError(error));
       this.#scheduleProbe();
     }
     this.#sending = null;

@@ -1,4 +1,5 @@
 import type { Cache, CachedResponse, CacheKey, CacheLookup, CacheState } from '../ports/ports.ts';
+import { toError } from '../to-error.ts';
 
 /** The start of the versions that this class makes. A response that carries one is not stored. */
 const ownVersion = 'pgway:failed:';
@@ -106,7 +107,7 @@ export class GuardedCache implements Cache {
   #failed(error: unknown): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#report({ unavailable: error instanceof Error ? error : new Error(String(error)) });
+    this.#report({ unavailable: toError(error) });
   }
 
   #succeeded(): void {

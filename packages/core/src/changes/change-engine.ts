@@ -30,6 +30,7 @@ import { TableWatchers } from './table-watchers.ts';
 import { takeCut } from './take-cut.ts';
 import { retryAfter, unavailable } from './unavailable.ts';
 import { WatchedTables } from './watched-table.ts';
+import { toError } from '../to-error.ts';
 
 export interface ChangeEngineOptions {
   readonly openReader: OpenReader;
@@ -345,7 +346,7 @@ export class ChangeEngine implements ChangeFeed {
       if (this.#current !== cut) cut?.release();
       this.#joins.restore(joining);
       if (hasTaken) this.#restart('lookup-failed');
-      this.#handleFailedCut(error instanceof Error ? error : new Error(String(error)));
+      this.#handleFailedCut(toError(error));
     }
   }
 

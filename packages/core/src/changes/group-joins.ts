@@ -12,6 +12,7 @@ import { type Join, type JoinWaiter, OpenJoins } from './open-joins.ts';
 import { RowCollector, RowsTooLarge } from './row-collector.ts';
 import { retryAfter, unavailable } from './unavailable.ts';
 import { type EqualJoins, type Snapshot, SnapshotReaders, WaitingJoins } from './waiting-joins.ts';
+import { toError } from '../to-error.ts';
 
 /** Subscriptions and gaps whose rows are read at the next cut. */
 export interface JoinBatch {
@@ -295,7 +296,7 @@ export class GroupJoins {
 /** A snapshot that cannot be imported is gone: its connection was lost. */
 function toJoinError(thrown: unknown): Error {
   if (thrown instanceof RowsTooLarge) return tooLarge();
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = toError(thrown);
   return error instanceof DatabaseError && error.step < 0 ? unavailable(error) : error;
 }
 

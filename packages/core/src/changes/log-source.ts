@@ -1,5 +1,6 @@
 import type { ChangeReader } from '../postgres/replication/change-reader.ts';
 import type { CommittedTransaction } from '../postgres/replication/committed-transaction.ts';
+import { toError } from '../to-error.ts';
 
 export interface ChangeReaderEvents {
   onTransaction(transaction: CommittedTransaction): void;
@@ -110,7 +111,7 @@ export class LogSource {
         await this.#read();
       } catch (error) {
         if (signal.aborted) return;
-        this.#setUnavailable(error instanceof Error ? error : new Error(String(error)));
+        this.#setUnavailable(toError(error));
       }
       await sleep(Math.min(maxBackOffMs, 500 * 2 ** this.#failures), signal);
     }

@@ -1,5 +1,6 @@
 import type { Routine } from '../catalog/routine.ts';
 import { display } from './diagnostic.ts';
+import { toError } from '../to-error.ts';
 
 /** Returns a path segment: lower case, without quotes, with hyphens for `_` and spaces. */
 function kebab(name: string): string {
@@ -40,7 +41,7 @@ export function callNameOption(option: string, name: string, call: () => unknown
   try {
     result = call();
   } catch (error) {
-    const { message } = error instanceof Error ? error : { message: String(error) };
+    const { message } = toError(error);
     throw new TypeError(`${option} failed for ${display(name)}: ${message}`, { cause: error });
   }
   if (typeof result === 'string') return result;

@@ -10,6 +10,7 @@ import type { Authentication } from './open-authentication.ts';
 import type { AuthenticationOptions } from './options/authentication-options.ts';
 import type { ResolvedOptions } from './options/options.ts';
 import { OptionsError } from './start-error.ts';
+import { toError } from '../to-error.ts';
 
 interface Context {
   readonly options: ResolvedOptions;
@@ -169,7 +170,7 @@ function refreshProblem(
   caller: Caller | null,
   { returnGatewayExceptionMessage }: ResolvedOptions,
 ): Problem {
-  const detail = error instanceof Error ? error.message : String(error);
+  const detail = toError(error).message;
   return new Problem('refresh-failed', {
     ...(caller !== null && returnGatewayExceptionMessage !== false ? { detail } : {}),
     cause: error,

@@ -25,6 +25,7 @@ import { PlanChoices } from '../request/plans/plan-choices.ts';
 import { openReadReplicas, type ReadReplicas } from './open-read-replicas.ts';
 import type { ConnectionProvider, Observer } from '../ports/ports.ts';
 import { OptionsError, type StartError, toStartError } from './start-error.ts';
+import { toError } from '../to-error.ts';
 
 /** The main database and the named ones. Each has its own pool. */
 export interface Connections {
@@ -297,6 +298,6 @@ function catchError(act: () => void): Error | null {
     act();
     return null;
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return toError(error);
   }
 }

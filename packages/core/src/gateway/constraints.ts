@@ -3,6 +3,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Observer } from '../ports/ports.ts';
 import type { RequestPipeline } from '../request/pipeline.ts';
 import type { Connections } from './connections.ts';
+import { toError } from '../to-error.ts';
 
 /** Reads the constraints of databases whose endpoints list field errors, by connection name (null: main). Never rejects. */
 export async function readConstraintsByConnection(
@@ -17,7 +18,7 @@ export async function readConstraintsByConnection(
     try {
       return [[name, await readConstraints(database)] as const];
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = toError(error).message;
       const message = `the constraints${name === null ? '' : ` of the connection ${JSON.stringify(name)}`} could not be read (${reason}); until the next refresh, field errors have the names in PostgreSQL's errors only`;
       observe({ kind: 'start-warning', code: 'constraints-not-read', message });
       return [];

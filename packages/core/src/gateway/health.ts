@@ -8,6 +8,7 @@ import type { Events } from './open-events.ts';
 import type { ChangeStatistics } from '../ports/changes.ts';
 import type { PlanStatistics } from '../request/plans/plan-statistics.ts';
 import type { RateLimits } from './open-rate-limits.ts';
+import { toError } from '../to-error.ts';
 
 export type { CacheUse, PlanStatistics, StreamStatistics };
 
@@ -158,7 +159,7 @@ export function probeDatabases(connections: Connections, timeoutMs: number): Pro
     const begin = performance.now();
     const error = await database.query('select 1', [], { timeout: timeoutMs }).then(
       () => null,
-      (reason: unknown) => (reason instanceof Error ? reason.message : String(reason)),
+      (reason: unknown) => toError(reason).message,
     );
     return { connection, milliseconds: performance.now() - begin, error };
   });
@@ -190,7 +191,7 @@ export class CatalogState {
       this.#refreshError = null;
     } catch (error) {
       this.#count('failedLoads', begin);
-      this.#refreshError = error instanceof Error ? error.message : String(error);
+      this.#refreshError = toError(error).message;
       throw error;
     }
   }

@@ -40,6 +40,7 @@ import type { RateLimits } from './open-rate-limits.ts';
 import { RowNegotiation } from '../response/negotiate.ts';
 import type { Uploads } from './open-uploads.ts';
 import { StartError } from './start-error.ts';
+import { toError } from '../to-error.ts';
 
 /**
  * The endpoints of one catalog snapshot, compiled. A refresh replaces them. They have nothing of a database, so that databases with the same
@@ -324,7 +325,7 @@ async function runHook<Result>(hook: string, run: () => Result | Promise<Result>
   try {
     return await run();
   } catch (error) {
-    const { message } = error instanceof Error ? error : { message: String(error) };
+    const { message } = toError(error);
     throw new StartError(`${hook} failed: ${message}`, { cause: error });
   }
 }

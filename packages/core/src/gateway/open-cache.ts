@@ -13,6 +13,7 @@ import type { Changes } from './open-changes.ts';
 import { TableFollower } from './table-follower.ts';
 import { MemoryCache } from '../cache/memory-cache.ts';
 import { StartError } from './start-error.ts';
+import { toError } from '../to-error.ts';
 
 /** The response cache of a gateway. Refreshes keep it. */
 export interface GatewayCache {
@@ -126,7 +127,7 @@ async function openStore(cache: Cache, report: (state: CacheState) => void): Pro
   try {
     await cache.open?.(report);
   } catch (error) {
-    throw new StartError(`defaultRoutineCache: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new StartError(`defaultRoutineCache: ${toError(error).message}`, {
       cause: error,
     });
   }

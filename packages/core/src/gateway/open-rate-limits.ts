@@ -9,6 +9,7 @@ import {
 } from '../request/rate-limit/compile-rate-limit.ts';
 import { defaultWindow, type RateLimitPolicyOptions, type RateLimitsOptions } from './options/rate-limit-options.ts';
 import { StartError } from './start-error.ts';
+import { toError } from '../to-error.ts';
 
 /** The rate limits of a gateway. Refreshes keep them. */
 export interface RateLimits {
@@ -65,7 +66,7 @@ async function openStore(store: RateLimitStore, report: Report): Promise<void> {
   try {
     await store.open?.(report);
   } catch (error) {
-    throw new StartError(`rateLimits.store: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new StartError(`rateLimits.store: ${toError(error).message}`, {
       cause: error,
     });
   }

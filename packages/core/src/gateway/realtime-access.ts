@@ -10,6 +10,7 @@ import type { Database } from '../postgres/port.ts';
 import { jwtClaimsSetting, toChangeIdentity } from '../request/changes/change-identity.ts';
 import type { ResolveClientOrigin } from './client-origin.ts';
 import type { GatewayInstance } from './instance.ts';
+import { toError } from '../to-error.ts';
 
 /** The caller of a WebSocket or of a request to its HTTP endpoint. */
 export interface RealtimeCaller {
@@ -76,8 +77,7 @@ export function keepRealtimeAccess(
     broadcast: events.broadcast === localBroadcast ? null : events.broadcast,
     endpoints: () => instance.loaded().endpoints,
     identify: (request) => identify(request, instance),
-    report: (error) =>
-      observe({ kind: 'realtime-failed', error: error instanceof Error ? error : new Error(String(error)) }),
+    report: (error) => observe({ kind: 'realtime-failed', error: toError(error) }),
   });
 }
 

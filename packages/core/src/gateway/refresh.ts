@@ -3,6 +3,7 @@ import type { Changes } from './open-changes.ts';
 import type { ChannelEvent } from '../postgres/port.ts';
 import type { Broadcast, Observer } from '../ports/ports.ts';
 import { StartError } from './start-error.ts';
+import { toError } from '../to-error.ts';
 
 /** Reads the catalog again and swaps the endpoints; rejects when the old endpoints stay. */
 type Refresh = () => Promise<void>;
@@ -39,7 +40,7 @@ export interface SharedRefresh {
 /** Shares refreshes between the instances of a gateway. A gap in the broadcast counts as a request to refresh. */
 export function shareRefreshes(refresh: Refresh, broadcast: Broadcast, observe: Observer): SharedRefresh {
   const stop = broadcast.subscribe(refreshTopic, () => {
-    refresh().catch((error: unknown) => observe({ kind: 'refresh-failed', error: asError(error) }));
+    refresh().catch((error: unknown) => observe({ kind: 'refresh-failed', error: toError(error) }));
   });
   return {
     refresh: async () => {
@@ -188,12 +189,8 @@ class DebouncedRefresh {
 
   /** A faulty comment stays faulty until the next notification; an unreachable database is retried. */
   #retryDelay(error: unknown): number {
-    if (!this.#stopped) this.#observe({ kind: 'refresh-failed', error: asError(error) });
+    if (!this.#stopped) this.#observe({ kind: 'refresh-failed', error: toError(error) });
     if (!(error instanceof StartError)) this.#requested = true;
     return Math.min(maxRetryDelay, 1_000 * 2 ** this.#failures++);
   }
-}
-
-export function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

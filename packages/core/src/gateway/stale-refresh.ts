@@ -6,7 +6,7 @@ import { TokenBucket } from '../rate-limits/token-bucket.ts';
 import type { RequestPipeline } from '../request/pipeline.ts';
 import type { RefreshStaleEndpoint, StaleError } from '../request/stale-endpoint.ts';
 import type { Connections } from './connections.ts';
-import { asError } from './refresh.ts';
+import { toError } from '../to-error.ts';
 
 /**
  * Bounds of the pause between two refreshes that stale endpoints cause while the catalog stays the same, in milliseconds. A refresh that does
@@ -147,7 +147,7 @@ export class StaleRefresh {
       this.#refreshed = pipeline();
       if (version !== null) this.#versions.set(connection, version);
     } catch (error) {
-      observe({ kind: 'refresh-failed', error: asError(error) });
+      observe({ kind: 'refresh-failed', error: toError(error) });
     }
     this.#notBefore = performance.now() + this.#pause;
   }

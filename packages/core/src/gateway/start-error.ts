@@ -1,5 +1,6 @@
 import { ConnectionStringError } from '../postgres/connection-string.ts';
 import { ConnectionLost, DatabaseError, ConnectionSetupError } from '../postgres/port.ts';
+import { toError } from '../to-error.ts';
 
 /** The gateway cannot start. The message has one line for each fault, with its remedy. */
 export class StartError extends Error {
@@ -25,7 +26,7 @@ function startMessage(error: unknown): string {
   }
   if (error instanceof ConnectionSetupError) return error.message;
   if (error instanceof ConnectionLost) return `${error.message}; start the server, or correct host and port`;
-  return error instanceof Error ? error.message : String(error);
+  return toError(error).message;
 }
 
 function describeRefusal(code: string, message: string): readonly [fault: string, remedy: string] {

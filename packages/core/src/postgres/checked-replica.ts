@@ -9,6 +9,7 @@ import {
 import type { PrimaryLog } from './primary-log.ts';
 import { type PrimaryState, readStandby, type StandbyState } from './replica-checks.ts';
 import { includes } from './wal-position.ts';
+import { toError } from '../to-error.ts';
 
 /** Milliseconds for which a replica gets no calls after a connection to it was lost. */
 const pauseAfterLoss = 3_000;
@@ -111,7 +112,7 @@ export class CheckedReplica implements Replica {
       // The primary may have changed in the meantime.
       if (log.latest !== null) this.#handleState(state, log.latest, log);
     } catch (error) {
-      this.#handleFault(error instanceof Error ? error.message : String(error));
+      this.#handleFault(toError(error).message);
     } finally {
       this.#isChecking = false;
     }

@@ -2,6 +2,7 @@ import { runOnSession } from './query.ts';
 import type { OpenSession } from './session-opener.ts';
 import type { ChannelEvent } from './port.ts';
 import type { Session } from './session.ts';
+import { toError } from '../to-error.ts';
 
 const maxBackOffMs = 5_000;
 const defaultHeartbeatMs = 30_000;
@@ -151,7 +152,7 @@ export class Listener {
 
   #handleError(error: unknown): void {
     if (this.#stopped || this.#channels.size === 0) return;
-    this.#options.onConnectionError(error instanceof Error ? error : new Error(String(error)));
+    this.#options.onConnectionError(toError(error));
     // With a session, its end triggers the next attempt.
     if (this.#session === null) this.#scheduleReconnect();
   }

@@ -23,6 +23,7 @@ import { CallTransaction, SessionConnection } from './transaction.ts';
 import { StalledCalls } from './stalled-calls.ts';
 import { isTransient } from './target-session-attributes.ts';
 import type { Session } from './session.ts';
+import { toError } from '../to-error.ts';
 
 /** The maximum number of calls in the pipeline of one connection. */
 const maxPipelineLength = 32;
@@ -253,7 +254,7 @@ export class Pool implements Database {
     const requeue = (request: CallRequest, hadStarted = false): boolean => this.#requeue(request, hadStarted);
     open({ released, closed, notice, requeue }).then(
       (session) => this.#handleOpened(session),
-      (error: unknown) => this.#handleConnectError(error instanceof Error ? error : new Error(String(error))),
+      (error: unknown) => this.#handleConnectError(toError(error)),
     );
   }
 
@@ -287,10 +288,7 @@ export class Pool implements Database {
     if (session.isIdle) session.end();
   }
 
-  /**
-   * Without any connection, the queued calls fail at once, unless the server reports that it is starting. Each failure doubles
-   * the delay of the next attempt.
-   */
+  /** Fails the queued calls if there is no connection, unless the server is starting. Each failure doubles the next delay. */
   #handleConnectError(error: Error): void {
     this.#opening--;
     this.#lastFailure = error;

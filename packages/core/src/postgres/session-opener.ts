@@ -15,6 +15,7 @@ import {
 import { type ConnectionAttempt, openFirstSuitable, unsuitableReason } from './target-session-attributes.ts';
 import { Session, type SessionEvents } from './session.ts';
 import type { Settings } from './settings.ts';
+import { toError } from '../to-error.ts';
 
 const defaultConnectTimeoutMs = 15_000;
 const noTls = /^The server does not support SSL/;
@@ -173,7 +174,7 @@ async function connect(
   try {
     return await open(configuration, replication);
   } catch (error) {
-    if (!(error instanceof ConnectionSetupError && noTls.test(messageOf(error.cause)))) throw error;
+    if (!(error instanceof ConnectionSetupError && noTls.test(toError(error.cause).message))) throw error;
     return open({ ...configuration, ssl: false }, replication);
   }
 }
@@ -204,7 +205,7 @@ async function runBeforeOpen(configuration: ConnectionConfiguration, beforeOpen:
   try {
     await Promise.race([beforeOpen(configuration), late]);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toError(error).message;
     throw new ConnectionSetupError(`beforeConnectionOpen failed: ${reason}`, { cause: error });
   } finally {
     clearTimeout(timer);
@@ -255,15 +256,11 @@ const handshakeErrors: readonly (readonly [pattern: RegExp, explanation: string]
 
 const certificateError = /CERT|^UNABLE_TO_/;
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 function explainHandshakeError(error: unknown): string | null {
   if (error instanceof Error && certificateError.test(String((error as NodeJS.ErrnoException).code))) {
     return `the certificate of the server is not trusted (${error.message}); set sslrootcert in the connection string to a root certificate`;
   }
-  return handshakeErrors.find(([pattern]) => pattern.test(messageOf(error)))?.[1] ?? null;
+  return handshakeErrors.find(([pattern]) => pattern.test(toError(error).message))?.[1] ?? null;
 }
 
 /** Converts an error of `pg`: one of the server keeps its SQLSTATE, others become ConnectionLost or ConnectionSetupError. */
@@ -274,7 +271,9 @@ function connectError(error: unknown, prefix: string): Error {
   const explanation = explainHandshakeError(error);
   if (explanation !== null) return new ConnectionSetupError(`${prefix}: ${explanation}`, { cause: error });
   const reasons = error instanceof AggregateError ? error.errors : [error];
-  return new ConnectionLost(`${prefix}: ${reasons.map(messageOf).join('; ')}`, { cause: error });
+  return new ConnectionLost(`${prefix}: ${reasons.map((reason) => toError(reason).message).join('; ')}`, {
+    cause: error,
+  });
 }
 
 /** Sends a CancelRequest on a separate connection, with TLS if the session has it. */

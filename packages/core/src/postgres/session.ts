@@ -27,6 +27,7 @@ import { selectPlanMode } from './plan-mode.ts';
 import { settleLostRequests, requeueFollowers, type Requeue, requeueTainted } from './requeue.ts';
 import { canAppendCall, CallRequest, findStalledCall } from './call-request.ts';
 import { SessionState } from './session-state.ts';
+import { toError } from '../to-error.ts';
 
 /** The callbacks of a session to its owner: the pool, the listener or a host-provided connection. */
 export interface SessionEvents {
@@ -106,10 +107,7 @@ export class Session {
   readonly #handleRows = (messages: Buffer): number => this.#requests[0]?.rowMessages(messages) ?? 0;
   readonly #onError = (error: Error): void => this.#disconnect(error.message);
   readonly #onClose = (): void => this.#disconnect('the connection was closed');
-  /**
-   * One function for all calls: V8 allocates a closure that is assigned to a property in the old generation. A closure per
-   * call would retain the call until the next full garbage collection.
-   */
+  /** One function for all calls: V8 keeps a closure of each call, and with it the call, until a full garbage collection. */
   readonly #retry = (request: CallRequest): void => this.#preparation.startAgain(request);
   readonly #requeue: Requeue = (request, hadStarted) => this.#events.requeue?.(request, hadStarted) === true;
 
@@ -297,7 +295,7 @@ export class Session {
       this.#chunkEnd();
     } catch (error) {
       // After a protocol violation, or a sink that threw inside a row, the position in the stream is unreliable.
-      this.#disconnect(error instanceof Error ? error.message : String(error));
+      this.#disconnect(toError(error).message);
     }
   };
 

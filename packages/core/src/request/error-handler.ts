@@ -24,6 +24,7 @@ import { problemResponse, type ProblemOptions } from './problem-response.ts';
 import { isStale } from './stale-endpoint.ts';
 import { batchStatuses, loginStatuses } from './sqlstate.ts';
 import type { Caller, ValueSource } from '../ports/ports.ts';
+import { toError } from '../to-error.ts';
 
 /** The endpoints of the request's route, and the call if one was built. */
 interface FailedRequest {
@@ -59,7 +60,7 @@ export async function handleError(
     (await findPrivilegeHint(error, failed.call, { database, pipeline }));
   const problem = addMembers(ownProblem, { hint, pointer: failed.pointer ?? null });
   const correlationId = problem.status >= 500 || !problemOptions.showDatabaseMessage ? request.id : null;
-  const cause = error instanceof Error ? error : new Error(String(error));
+  const cause = toError(error);
   observe({ kind: 'request-failed', request, endpoint, status: problem.status, correlationId, error: cause });
   return problemResponse(problem, correlationId, selectFormat(failed, problemOptions));
 }

@@ -5,6 +5,7 @@ import { getRowEncoder } from './row-encoder.ts';
 import { StreamWriter, SlowClientError } from './stream-writer.ts';
 import type { BodyWriter } from './document.ts';
 import type { Format } from './format.ts';
+import { toError } from '../to-error.ts';
 
 /** Bytes. Responses up to this size are sent whole, with `Content-Length`. */
 export const maxWholeBytes: number = 128 * 1024;
@@ -225,8 +226,4 @@ export class ResponseWriter implements RowSink, RowReader, ByteSource {
     this.failed(error);
     this.#handle?.cancel();
   }
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -20,6 +20,7 @@ import { findRefusal, sendRefusal } from './request-check.ts';
 import { StallDetector } from './stall-detector.ts';
 import type { RequestErrorListener } from './static-files.ts';
 import { acceptUpgrades, type UpgradeHandler } from './upgrades.ts';
+import { toError } from '@pgway/core/internal';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -155,7 +156,7 @@ function guard(serve: Serve, onError: RequestErrorListener | undefined): Serve {
     try {
       serve(request, response, expectsContinue);
     } catch (error) {
-      onError?.(error instanceof Error ? error : new Error(String(error)), request);
+      onError?.(toError(error), request);
       sendFailure(response);
     }
   };

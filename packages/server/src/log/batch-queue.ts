@@ -1,3 +1,4 @@
+import { toError } from '@pgway/core/internal';
 /** A bounded queue in front of a slow output. Adding to it never waits. */
 
 export interface BatchSink<Item> {
@@ -145,7 +146,7 @@ export class BatchQueue<Item> {
       } catch (error) {
         this.#writing = [];
         this.#putBack(batch);
-        if (!this.#isFailing) report(`${name} cannot be written, and lines may be lost: ${messageOf(error)}`);
+        if (!this.#isFailing) report(`${name} cannot be written, and lines may be lost: ${toError(error).message}`);
         this.#isFailing = true;
         if (!this.#isClosed) this.#schedule(retryMs);
         return;
@@ -204,8 +205,4 @@ export class BatchQueue<Item> {
     this.#lost = 0;
     this.#lossReportedAt = now;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -14,6 +14,7 @@ import {
   toWorker,
   type WatchTablesQuestion,
 } from './topics.ts';
+import { toError } from '@pgway/core/internal';
 
 /** Opens the feed. It is called when a worker needs row changes. */
 export type OpenChangeFeed = () => Promise<ChangeFeed>;
@@ -264,5 +265,5 @@ function toFailure(error: unknown): ChangeFailure {
     const { code, status, title, detail, members, headers } = error;
     return { kind: 'problem', code, status, title, detail, members, headers };
   }
-  return { kind: 'other', message: error instanceof Error ? error.message : String(error) };
+  return { kind: 'other', message: toError(error).message };
 }

@@ -1,5 +1,6 @@
 /** Messages between two processes: notifications, and questions with an answer. */
 import type { Socket } from 'node:net';
+import { toError } from '@pgway/core/internal';
 
 /** The connection of the channel, as a `ChildProcess` or the process of a worker provides it. */
 export interface ChannelPort {
@@ -165,7 +166,7 @@ export class Channel {
       // The questions of the other process bound these small answers.
       this.#write({ kind: 'answer', id, data: null, error: 'the channel is full' }, 0);
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
+      const text = toError(error).message;
       this.#write({ kind: 'answer', id, data: null, error: text }, text.length);
     }
   }

@@ -1,6 +1,7 @@
 import { type KeyEncryption, KeyRingError } from './key-encryption.ts';
 import { type Key, makeKey } from './key.ts';
 import type { KeyStorage, StoredKey } from './key-storage.ts';
+import { toError } from '../../to-error.ts';
 
 export interface KeyRotationOptions {
   readonly storage: KeyStorage;
@@ -143,6 +144,6 @@ export class KeyRotation {
   }
 
   #report(error: unknown): void {
-    this.#options.report(error instanceof Error ? error : new Error(String(error)));
+    this.#options.report(toError(error));
   }
 }

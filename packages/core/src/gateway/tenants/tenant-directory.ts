@@ -4,6 +4,7 @@ import type { Observer } from '../../ports/ports.ts';
 import type { TenantOptions } from '../options/tenant-options.ts';
 import { OptionsError, toStartError } from '../start-error.ts';
 import { isTenantName, placeholder, tenantNameRule } from './tenant-name.ts';
+import { toError } from '../../to-error.ts';
 
 type Tenants = ReadonlyMap<string, ConnectionSettings>;
 
@@ -68,7 +69,7 @@ export class TenantDirectory {
   /** Returns how to connect to a tenant; undefined for an unknown one. An old list is read again meanwhile. */
   find(name: string): ConnectionSettings | undefined {
     if (performance.now() >= this.#readAgainAt) {
-      this.read().catch((error: unknown) => this.#observe({ kind: 'tenants-not-read', error: asError(error) }));
+      this.read().catch((error: unknown) => this.#observe({ kind: 'tenants-not-read', error: toError(error) }));
     }
     return this.#tenants.get(name);
   }
@@ -135,8 +136,4 @@ function parse(text: string, where: string): ConnectionSettings {
   } catch (error) {
     throw new OptionsError(`${where}: ${toStartError(error).message}`, { cause: error });
   }
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

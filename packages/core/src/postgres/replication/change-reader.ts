@@ -6,6 +6,7 @@ import { fromPlainError, type FromThread, type ReaderStart, toCloneable, type To
 import { startReaderThread } from './reader-program.ts';
 import type { RelationKey } from './relation-definition.ts';
 import { type CollectedTransaction, operations } from './transaction-collector.ts';
+import { toError } from '../../to-error.ts';
 
 export type { CommittedTransaction } from './committed-transaction.ts';
 
@@ -162,7 +163,7 @@ class ThreadedReader implements ChangeReader {
       try {
         this.#options.onTransaction(this.#toCommitted(transaction));
       } catch (error) {
-        return this.#fail(error instanceof Error ? error : new Error(String(error)));
+        return this.#fail(toError(error));
       }
     }
     this.#position = position;

@@ -7,6 +7,7 @@ import { ConnectionLost, ConnectionSetupError, DatabaseError } from '../port.ts'
 import type { ChangedRelation } from './committed-transaction.ts';
 import type { RelationKey } from './relation-definition.ts';
 import type { CollectedTransaction } from './transaction-collector.ts';
+import { toError } from '../../to-error.ts';
 
 /** What a thread needs to open its connection. */
 export interface ReaderStart {
@@ -45,7 +46,7 @@ export type PlainError =
 
 export function toPlainError(error: unknown): PlainError {
   if (error instanceof DatabaseError) return { kind: 'database', diagnostics: error.diagnostics };
-  const message = error instanceof Error ? error.message : String(error);
+  const message = toError(error).message;
   if (error instanceof ConnectionSetupError) return { kind: 'setup', message };
   if (error instanceof ConnectionLost) return { kind: 'lost', message };
   if (error instanceof ProtocolViolation) return { kind: 'violation', message };

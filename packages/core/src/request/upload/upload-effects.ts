@@ -1,3 +1,4 @@
+import { toError } from '../../to-error.ts';
 /** The callbacks of upload handlers for the end of a request: one list for a commit, one for a rollback. */
 export class UploadEffects {
   readonly #onRollback: (() => void | Promise<void>)[] = [];
@@ -39,7 +40,7 @@ export class UploadEffects {
         // In order: a later callback may depend on an earlier one.
         await callback();
       } catch (error) {
-        this.#report(error instanceof Error ? error : new Error(String(error)));
+        this.#report(toError(error));
       }
     }
   }

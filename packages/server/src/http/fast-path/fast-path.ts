@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Endpoint, Gateway } from '@pgway/core';
-import { createRouter } from '@pgway/core/internal';
+import { createRouter, toError } from '@pgway/core/internal';
 import { hasCors } from '../../config/schema/http.ts';
 import type { Configuration } from '../../config/schema.ts';
 import { interceptConnections, type ConnectionEvent } from '../connection-limits.ts';
@@ -82,7 +82,7 @@ export function openFastPath(
     },
     // A refresh has removed the endpoint.
     answer: async (request) => (await target.gateway.handle(request)) ?? notFound,
-    onError: (error, request) => context.onError?.(error instanceof Error ? error : new Error(String(error)), request),
+    onError: (error, request) => context.onError?.(toError(error), request),
     isStopping: context.isStopping,
     // As `node:http` reports it.
     timeOut: (socket) =>
