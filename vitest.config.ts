@@ -23,7 +23,7 @@ const dividedFiles = [
   ['server/test/tls/http2-attacks', 'server/test/http/attacks', 'server/test/deploy/proxies'],
   ['embedded/test/os-user', 'postgrest/test/statement-growth', 'core/test/tenants/many-tenants'],
   ['embedded/test/lifecycle', 'embedded/test/crash', 'server/test/executable'],
-  ['server/test/start-page/page', 'server/test/instances/one-of-two', 'server/test/start-page/api-docs-page'],
+  ['server/test/pages/page', 'server/test/instances/one-of-two', 'server/test/pages/api-docs-page'],
   ['redis/test/rate-limits', 'scout/test/ddl/pg-dump', 'core/test/database/pooler-cuts'],
 ]
   .flat()

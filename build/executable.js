@@ -21,7 +21,7 @@ const sentinelFuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 /** Modules that find other files, and their replacements in one file. */
 const replacements = new Map([
   [sourceOf('server', 'package-files'), `export * from './executable/package-files.ts';`],
-  [sourceOf('server', 'embedded-package'), `export * from './executable/embedded-package.ts';`],
+  [sourceOf('server', 'embedded/embedded-package'), `export * from '../executable/embedded-package.ts';`],
 ]);
 
 /** Returns the whole program as one CommonJS module, and the modules that it has. */

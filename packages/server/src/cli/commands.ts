@@ -1,15 +1,15 @@
 /** The commands of the program that need a configuration. */
 import { availableParallelism } from 'node:os';
 import type { Gateway } from '@pgway/core';
-import { createApiDocsHandler, createApiDocsPage } from '../api-docs/api-docs.ts';
+import { createApiDocsHandler, createApiDocsPage } from '../pages/api-docs.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
 import { servedDiagnostics, needsDefinitions } from '../generated-files.ts';
 import { createExamplePageHandler, hasExample } from '../example/example-page.ts';
 import { Lifecycle, StartInterrupted, whenAborted } from '../lifecycle.ts';
 import { startHttpServer } from '../start.ts';
 import { createMcpHandler } from '../mcp/mcp-handler.ts';
-import { createSignInPage } from '../sign-in-page/sign-in-page.ts';
-import { createStartPage } from '../start-page/start-page.ts';
+import { createSignInPage } from '../pages/sign-in-page.ts';
+import { createStartPage } from '../pages/start-page.ts';
 import { openTelemetry, type Telemetry } from '../telemetry.ts';
 import { openCertificateStore } from '../tls/certificate-store.ts';
 import { countWorkers } from '../workers/worker-count.ts';

@@ -10,7 +10,7 @@ import { logSources, type LogSource } from '../config/schema/log.ts';
 import { sourceOf, writesAccessLines } from '../log/log-level.ts';
 import { createLoggers, type LoggerOptions, type Loggers } from '../log/logger.ts';
 import { consoleOnly, createLogOutputs, type LogOutputs, type LogOutputsContext } from '../log/log-outputs.ts';
-import { startPageFiles, startPagePath } from '../start-page/start-page.ts';
+import { startPageFiles, startPagePath } from '../pages/start-page.ts';
 import { prettyLine } from '../log/pretty-line.ts';
 import { redactText } from '../log/redact.ts';
 import { createRequestLog, type RequestLog } from '../log/request-log.ts';

@@ -1,5 +1,5 @@
 import type { Endpoint } from '@pgway/core';
-import { shadowedEndpoints } from '../api-docs/api-docs.ts';
+import { shadowedEndpoints } from '../pages/api-docs.ts';
 import type { Configuration } from '../config/schema.ts';
 import { endpointsBehindHealth } from '../health/health-handler.ts';
 import { endpointsBehindMetrics } from '../metrics/metrics-path.ts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Client } from 'pg';
 import { exampleFolder } from './example-folder.ts';
-import { ownerConnection, setUpOwner, withClient } from './owned-database.ts';
+import { ownerConnection, setUpOwner, withClient } from '../embedded/owned-database.ts';
 import { type AppliedRoutines, applyRoutines, isApplied, runSqlFile } from './sql-files.ts';
 
 const name = 'library';

@@ -1,6 +1,6 @@
-/** In the executable, in place of `embedded-package.ts`. */
+/** In the executable, in place of `embedded/embedded-package.ts`. */
 import type * as EmbeddedPackage from '@pgway/embedded';
-import { EmbeddedPostgresError } from '../embedded-postgres-error.ts';
+import { EmbeddedPostgresError } from '../embedded/embedded-postgres-error.ts';
 
 /** @throws EmbeddedPostgresError always */
 export function importEmbeddedPackage(): Promise<typeof EmbeddedPackage> {

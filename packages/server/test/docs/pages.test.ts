@@ -59,7 +59,7 @@ test('links lead to existing files and headings', () => {
 
 test('no page or deployment file installs a package of this project by a name that the registry does not have', () => {
   // CHANGELOG.md tells what was possible with the packages of a version.
-  const files = [...checkoutFiles('*.md', 'deploy'), 'packages/server/src/embedded-postgres.ts'];
+  const files = [...checkoutFiles('*.md', 'deploy'), 'packages/server/src/embedded/embedded-postgres.ts'];
   const byName = /npm (?:i|install|add|exec)\b[^`\n]*\s(?:@pgway\/[a-z-]+|pgway|pgscout)(?![\w./-])/;
   const found = files
     .filter((file) => file !== 'CHANGELOG.md')

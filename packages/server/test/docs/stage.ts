@@ -14,7 +14,7 @@ import { run as runScout } from '../../../scout/src/cli/run.ts';
 import { startGateway, startHttpServer } from '../../src/start.ts';
 import { run } from '../../src/cli/run.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
-import { createApiDocsHandler } from '../../src/api-docs/api-docs.ts';
+import { createApiDocsHandler } from '../../src/pages/api-docs.ts';
 import { createMcpHandler } from '../../src/mcp/mcp-handler.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
 import { isOpen } from '../support/program.ts';

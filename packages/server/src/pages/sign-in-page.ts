@@ -6,8 +6,8 @@ import { escapeHtml } from '@pgway/core/internal';
 import { openApiOptions } from '@pgway/generators/internal';
 import type { Configuration } from '../config/schema.ts';
 import { type DocumentLookup, requestPath, type ServedDocument } from '../http/send-document.ts';
-import { assetsPath, findAsset, signInAssets } from '../pages/page-assets.ts';
-import { signInPagePath } from '../pages/sign-in-path.ts';
+import { assetsPath, findAsset, signInAssets } from './page-assets.ts';
+import { signInPagePath } from './sign-in-path.ts';
 
 /** Nothing inline, nothing from elsewhere. The form is sent by the script. */
 const contentSecurityPolicy =

@@ -1,8 +1,8 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { resolveDataDirectory } from '../../embedded/src/data-directory-path.ts';
-import { folderWith } from './support/folder.ts';
+import { resolveDataDirectory } from '../../../embedded/src/data-directory-path.ts';
+import { folderWith } from '../support/folder.ts';
 
 const isRoot = process.geteuid?.() === 0;
 

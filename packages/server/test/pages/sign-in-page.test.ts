@@ -5,7 +5,7 @@ import { parseConfiguration } from '../support/parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { createApp } from '../../src/http/app.ts';
 import { listen } from '../../src/http/http-server.ts';
-import { createSignInPage } from '../../src/sign-in-page/sign-in-page.ts';
+import { createSignInPage } from '../../src/pages/sign-in-page.ts';
 import { folderWith } from '../support/folder.ts';
 import { get } from '../support/static-site.ts';
 

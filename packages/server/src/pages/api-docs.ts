@@ -13,9 +13,9 @@ import {
   type ServedDocument,
   sendDocument,
 } from '../http/send-document.ts';
-import { assetsPath, findAsset, pageAssets } from '../pages/page-assets.ts';
-import { pageData } from '../pages/page-data.ts';
-import { pageDocument } from '../pages/page-document.ts';
+import { assetsPath, findAsset, pageAssets } from './page-assets.ts';
+import { pageData } from './page-data.ts';
+import { pageDocument } from './page-document.ts';
 
 const plain = 'text/plain; charset=utf-8';
 /** The data of the HTML page. */

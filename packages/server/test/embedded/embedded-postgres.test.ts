@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { EmbeddedPostgresError } from '../src/embedded-postgres-error.ts';
-import { startEmbeddedPostgres } from '../src/embedded-postgres.ts';
-import { errorMessage } from '../src/expected-error.ts';
+import { EmbeddedPostgresError } from '../../src/embedded/embedded-postgres-error.ts';
+import { startEmbeddedPostgres } from '../../src/embedded/embedded-postgres.ts';
+import { errorMessage } from '../../src/expected-error.ts';
 
 const options = {
   dataDirectory: '/nonexistent',
@@ -40,7 +40,7 @@ test('another package that cannot be found is an unexpected error', async () => 
 });
 
 test('no file of the server imports the package when it is loaded', () => {
-  const source = join(import.meta.dirname, '../src');
+  const source = join(import.meta.dirname, '../../src');
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const imports = files.filter((file) =>
     /^(import|export)(?! type) ([^;]*from )?'@pgway\/embedded'/m.test(readFileSync(join(source, file), 'utf8')),

@@ -2,15 +2,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '@pgway/core';
 import type { PageLink } from '../browser/page-data.ts';
-import { apiDocsLinks } from '../api-docs/api-docs.ts';
+import { apiDocsLinks } from './api-docs.ts';
 import { isProduction } from '../authentication-options.ts';
 import type { Configuration } from '../config/schema.ts';
 import { exampleLinks } from '../example/example-page.ts';
 import { isLocalRequest } from '../http/local-request.ts';
 import { type DocumentLookup, requestPath, type ServedDocument } from '../http/send-document.ts';
-import { assetsPath, callerPath, findAsset, pageAssets } from '../pages/page-assets.ts';
-import { pageData } from '../pages/page-data.ts';
-import { pageDocument } from '../pages/page-document.ts';
+import { assetsPath, callerPath, findAsset, pageAssets } from './page-assets.ts';
+import { pageData } from './page-data.ts';
+import { pageDocument } from './page-document.ts';
 
 const dataPath = `${assetsPath}endpoints.json`;
 

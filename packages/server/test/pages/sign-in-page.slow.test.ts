@@ -14,7 +14,7 @@ import {
 import { parseConfiguration } from '../support/parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
-import { createSignInPage } from '../../src/sign-in-page/sign-in-page.ts';
+import { createSignInPage } from '../../src/pages/sign-in-page.ts';
 import { startHttpServer } from '../../src/start.ts';
 import { chromiumPath, stepTimeout } from '../support/chromium.ts';
 

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { openAppDatabase } from '../../src/example/app-database.ts';
-import { writePsqlCommand } from '../../src/example/psql-command.ts';
+import { openAppDatabase } from '../../src/embedded/app-database.ts';
+import { writePsqlCommand } from '../../src/embedded/psql-command.ts';
 import { ask, startServer } from '../support/postgres.ts';
 
 const whoSql = `select current_database() as database, rolname, rolsuper, rolbypassrls, rolcreaterole, rolreplication

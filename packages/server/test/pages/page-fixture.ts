@@ -3,12 +3,12 @@ import { build } from '@pgway/testing';
 import { createGateway, type Gateway } from '@pgway/core';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { createApiDocsHandler, createApiDocsPage } from '../../src/api-docs/api-docs.ts';
+import { createApiDocsHandler, createApiDocsPage } from '../../src/pages/api-docs.ts';
 import { parseConfiguration } from '../support/parse-configuration.ts';
 import { gatewayOptions } from '../../src/gateway-options.ts';
 import { Lifecycle } from '../../src/lifecycle.ts';
-import { createSignInPage } from '../../src/sign-in-page/sign-in-page.ts';
-import { createStartPage } from '../../src/start-page/start-page.ts';
+import { createSignInPage } from '../../src/pages/sign-in-page.ts';
+import { createStartPage } from '../../src/pages/start-page.ts';
 import { startHttpServer } from '../../src/start.ts';
 import { chromiumPath, stepTimeout } from '../support/chromium.ts';
 

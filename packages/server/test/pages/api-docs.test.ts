@@ -5,14 +5,14 @@ import { crudSource } from '@pgway/core';
 import { useGateway } from '@pgway/testing';
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Configuration } from '../src/config/schema.ts';
-import { parseConfiguration } from './support/parse-configuration.ts';
-import { createApiDocsHandler, createApiDocsPage, shadowedEndpoints } from '../src/api-docs/api-docs.ts';
-import type { PageData } from '../src/browser/page-data.ts';
-import { sendDocument } from '../src/http/send-document.ts';
-import { formatSchema } from '../src/pages/schema-text.ts';
+import type { Configuration } from '../../src/config/schema.ts';
+import { parseConfiguration } from '../support/parse-configuration.ts';
+import { createApiDocsHandler, createApiDocsPage, shadowedEndpoints } from '../../src/pages/api-docs.ts';
+import type { PageData } from '../../src/browser/page-data.ts';
+import { sendDocument } from '../../src/http/send-document.ts';
+import { formatSchema } from '../../src/pages/schema-text.ts';
 
-const hostile = readFileSync(new URL('../../generators/test/golden/hostile/setup.sql', import.meta.url), 'utf8');
+const hostile = readFileSync(new URL('../../../generators/test/golden/hostile/setup.sql', import.meta.url), 'utf8');
 const gateway = useGateway(
   `${hostile}
 create function greet(_name text) returns text language sql stable as $$ select 'Hello, ' || _name $$;

@@ -10,7 +10,7 @@ import { gatewayOptions } from '../../src/gateway-options.ts';
 import { createApp } from '../../src/http/app.ts';
 import { listen } from '../../src/http/http-server.ts';
 import { scriptModules } from '../../src/pages/page-assets.ts';
-import { createStartPage } from '../../src/start-page/start-page.ts';
+import { createStartPage } from '../../src/pages/start-page.ts';
 import { folderWith } from '../support/folder.ts';
 import { get, send, writeFiles } from '../support/static-site.ts';
 
