@@ -5,12 +5,11 @@ const minTimeoutMs = 2_000;
 
 /**
  * Returns whether calls of an endpoint may be tried with a generic plan. A trial may be cancelled and the call run again, so that it must
- * only read, by its declaration, raise no events, set no response settings and take no locks. Citus accepts no generic plans. A dialect
- * makes its responses from rows, which a trial does not keep.
+ * only read, by its declaration, raise no events, set no response settings and take no locks. Citus accepts no generic plans.
  */
 export function canTryPlans(endpoint: Endpoint): boolean {
-  const { planCacheMode, timeoutMs, sessionEffects, responseSettings, citus, dialect } = endpoint;
-  if (!onlyReads(endpoint) || planCacheMode !== null || citus !== undefined || dialect !== undefined) return false;
+  const { planCacheMode, timeoutMs, sessionEffects, responseSettings, citus } = endpoint;
+  if (!onlyReads(endpoint) || planCacheMode !== null || citus !== undefined) return false;
   return !responseSettings && (timeoutMs || minTimeoutMs) >= minTimeoutMs && sessionEffects?.mayBlock !== true;
 }
 

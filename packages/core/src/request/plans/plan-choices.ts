@@ -12,9 +12,9 @@ interface StatementChoice {
   readonly choice: PlanChoice;
 }
 
-/** A trial is one statement, whose rows are the response. */
-function canTryCustomQuery({ headerQuery, earlier, noRowProblem, rowResponse, settings }: ExecutableCall): boolean {
-  const isPlain = headerQuery === null && earlier === undefined && noRowProblem === null && rowResponse === null;
+/** A trial is one statement, whose rows are the response, or all that the response is made from. */
+function canTryCustomQuery({ headerQuery, earlier, noRowProblem, settings }: ExecutableCall): boolean {
+  const isPlain = headerQuery === null && earlier === undefined && noRowProblem === null;
   return isPlain && settings.every(([name]) => name !== 'plan_cache_mode');
 }
 
