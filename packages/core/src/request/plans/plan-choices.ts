@@ -28,7 +28,8 @@ export class PlanChoices {
     comparisons: { auto: 0, generic: 0, undecided: 0, exceeded: 0 },
     fallbacks: 0,
   };
-  readonly #databases = new Map<Database, Map<Statement, StatementChoice>>();
+  /** By the names of statements: clients choose the texts of some, which the choices must not retain. */
+  readonly #databases = new Map<Database, Map<Statement['name'], StatementChoice>>();
 
   constructor(clock: Clock = () => performance.now()) {
     this.#clock = clock;
@@ -40,7 +41,7 @@ export class PlanChoices {
     // The plan of an unnamed statement is made at each call, and the response of a trial is held in memory.
     if (!candidate.choosesPlans || statement.name === '' || !candidate.latency.isSmall) return null;
     if (candidate.queryBuilder !== null && !canTryCustomQuery(call)) return null;
-    const known = this.#databases.get(database)?.get(statement);
+    const known = this.#databases.get(database)?.get(statement.name);
     return known === undefined ? this.#add(database, candidate.endpoint, statement) : known.choice;
   }
 
@@ -59,10 +60,10 @@ export class PlanChoices {
   }
 
   #add(database: Database, endpoint: Endpoint, statement: Statement): PlanChoice {
-    const choices = this.#databases.get(database) ?? new Map<Statement, StatementChoice>();
+    const choices = this.#databases.get(database) ?? new Map<Statement['name'], StatementChoice>();
     this.#databases.set(database, choices);
     const choice = new PlanChoice(this.#clock, this.#counts);
-    choices.set(statement, { endpoint, choice });
+    choices.set(statement.name, { endpoint, choice });
     if (choices.size > maxChoices) choices.delete(choices.keys().next().value!);
     return choice;
   }
