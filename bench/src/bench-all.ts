@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { Arguments } from './arguments.ts';
 import type { BenchContext } from './bench-suite.ts';
-import type { Benchmark } from './benchmarks.ts';
+import type { Benchmark } from './benchmark.ts';
 import { canDivideProcessors } from './latency/processors.ts';
 import { type PartResult, PartResults } from './part-results.ts';
 import { readPeers } from './peer.ts';

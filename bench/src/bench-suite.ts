@@ -1,6 +1,6 @@
 import { compete } from './compete.ts';
 import { openDatabase, runSql } from './database.ts';
-import { chooseLoadTool } from './load/load.ts';
+import { chooseLoadTool } from './load/choose-load-tool.ts';
 import type { BenchOptions } from './options.ts';
 import type { Section } from './report/section.ts';
 import { drawSuite, listFaults, listHeadlines, writeSuiteReport } from './report/suite-report.ts';

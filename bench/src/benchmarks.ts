@@ -1,5 +1,6 @@
 import { allBenchUsage, benchAll } from './bench-all.ts';
-import { type BenchContext, benchSuite } from './bench-suite.ts';
+import { benchSuite } from './bench-suite.ts';
+import type { Benchmark } from './benchmark.ts';
 import { benchChanges } from './changes/bench-changes.ts';
 import { changesBenchUsage, readChangesBenchOptions } from './changes/options.ts';
 import { benchDimensions } from './growth/bench-dimensions.ts';
@@ -9,7 +10,6 @@ import { growthBenchUsage, readGrowthBenchOptions } from './growth/options.ts';
 import { benchLatency } from './latency/bench-latency.ts';
 import { latencyBenchUsage, readLatencyBenchOptions } from './latency/options.ts';
 import { benchUsage, readBenchOptions } from './options.ts';
-import type { Section } from './report/section.ts';
 import {
   batchSuite,
   cacheSuite,
@@ -28,14 +28,6 @@ import { benchUploads } from './uploads/bench-uploads.ts';
 import { readUploadBenchOptions, uploadBenchUsage } from './uploads/options.ts';
 import { benchWorkers } from './workers/bench-workers.ts';
 import { readWorkersBenchOptions, workersBenchUsage } from './workers/options.ts';
-
-/** A benchmark of the command line. */
-export interface Benchmark {
-  readonly usage: string;
-  /** The line of the help. */
-  readonly summary: string;
-  run(args: readonly string[], context: BenchContext): Promise<readonly Section[]>;
-}
 
 function suiteBenchmark(command: string, suite: Suite, summary: string): Benchmark {
   return {

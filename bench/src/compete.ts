@@ -1,7 +1,7 @@
 import type { Competitor, ReadCpu } from './competitor.ts';
 import { serverCompetitor, startCompetitor } from './competitor.ts';
 import type { ContenderSettings } from './contenders/contender.ts';
-import type { LoadTool } from './load/load.ts';
+import type { LoadTool } from './load/load-tool.ts';
 import type { BenchOptions } from './options.ts';
 import { type Peer, startPeer } from './peer.ts';
 import { pgbenchTitle, type SelectScript, startPgbench } from './pgbench.ts';

@@ -1,6 +1,6 @@
 import type { AnswerCount } from './check-answers.ts';
 import { checkAnswers, checkOnce } from './check-answers.ts';
-import type { LoadTool } from './load/load.ts';
+import type { LoadTool } from './load/load-tool.ts';
 import { startContender } from './contender-process.ts';
 import type { ContenderName, ContenderSettings, ResourceUsage } from './contenders/contender.ts';
 import { contenderTitles, onlyWork, serverOptions } from './contenders/contender.ts';

@@ -1,11 +1,8 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import pg from 'pg';
 
 import { parentOf, usageOf } from './process-usage.ts';
 import { benchSchemaSql } from './schema.sql.ts';
+import { startTemporaryServer } from './temporary-server.ts';
 
 export interface BenchDatabase {
   readonly connectionString: string;
@@ -29,6 +26,9 @@ interface Server {
   stop(): Promise<void>;
 }
 
+// All competitors keep their connections.
+const embeddedSettings = { max_connections: '500' };
+
 /** Creates a database with the schema of the bench on the server, or on a temporary embedded one. */
 export async function openDatabase(
   serverUrl: string | null,
@@ -37,43 +37,12 @@ export async function openDatabase(
 ): Promise<BenchDatabase> {
   const server =
     serverUrl === null
-      ? await startEmbeddedServer()
+      ? { ...(await startTemporaryServer(embeddedSettings)), isEmbedded: true }
       : { connectionString: serverUrl, isEmbedded: false, stop: async () => {} };
   try {
     return await createDatabase(server, rows, genericPlans);
   } catch (error) {
     await server.stop();
-    throw error;
-  }
-}
-
-async function startEmbeddedServer(): Promise<Server> {
-  // Imported on demand: with `--database` the bench runs on platforms without an embedded PostgreSQL.
-  const { startPostgres } = await import('@pgway/embedded');
-  const folder = await mkdtemp(join(tmpdir(), 'pgway-bench-'));
-  const removeFolder = (): Promise<void> => rm(folder, { recursive: true, force: true });
-  try {
-    // As root the server runs as another user, who needs permission to enter the folder.
-    await chmod(folder, 0o711);
-    const server = await startPostgres({
-      dataDirectory: join(folder, 'data'),
-      durable: false,
-      // All competitors keep their connections.
-      settings: { max_connections: '500' },
-    });
-    return {
-      connectionString: server.connectionString,
-      isEmbedded: true,
-      async stop() {
-        try {
-          await server.stop();
-        } finally {
-          await removeFolder();
-        }
-      },
-    };
-  } catch (error) {
-    await removeFolder();
     throw error;
   }
 }

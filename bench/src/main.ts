@@ -2,7 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { UsageError } from './arguments.ts';
-import { type Benchmark, benchmarks, listBenchmarks } from './benchmarks.ts';
+import type { Benchmark } from './benchmark.ts';
+import { benchmarks, listBenchmarks } from './benchmarks.ts';
 import { drawBarChart } from './report/bar-chart.ts';
 import { readConditions } from './report/conditions.ts';
 import { publish } from './report/publish.ts';

@@ -1,7 +1,7 @@
 /** Measures how costs grow with connections, responses, event streams and tenants. */
 import type { BenchContext } from '../bench-suite.ts';
 import { openDatabase, runSql } from '../database.ts';
-import { chooseLoadTool } from '../load/load.ts';
+import { chooseLoadTool } from '../load/choose-load-tool.ts';
 import type { BarChart } from '../report/bar-chart.ts';
 import type { Section } from '../report/section.ts';
 import { formatNumber, formatTable } from '../report/table.ts';

@@ -1,7 +1,8 @@
 /** Compares gateways with 10, 1,000 and 10,000 endpoints. */
 import type { BenchContext } from '../bench-suite.ts';
 import { type BenchDatabase, openDatabase, runSql } from '../database.ts';
-import { chooseLoadTool, type LoadTool } from '../load/load.ts';
+import { chooseLoadTool } from '../load/choose-load-tool.ts';
+import type { LoadTool } from '../load/load-tool.ts';
 import type { BarChart } from '../report/bar-chart.ts';
 import type { Section } from '../report/section.ts';
 import { median } from '../report/summary.ts';

@@ -4,7 +4,7 @@ import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
 import { runSql } from '../database.ts';
-import type { LoadTool } from '../load/load.ts';
+import type { LoadTool } from '../load/load-tool.ts';
 import { openStreamReaders } from '../streams/stream-reader.ts';
 import { getRequest } from '../works/work.ts';
 import { ask, closeInstance, type Instance, startInstance } from './instance.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import { hasUniquePart } from '../works/work.ts';
 import { basePath } from './base-path.ts';
-import type { LoadOptions, LoadResult, LoadTool } from './load.ts';
+import type { LoadOptions, LoadResult, LoadTool } from './load-tool.ts';
 
 /** The part of autocannon's result that the bench reads. */
 export interface AutocannonResult {

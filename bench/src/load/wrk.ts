@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runProgram } from '../run-program.ts';
 import { type BenchRequest, hasUniquePart, uniquePart } from '../works/work.ts';
 import { basePath } from './base-path.ts';
-import type { LoadOptions, LoadResult, LoadTool } from './load.ts';
+import type { LoadOptions, LoadResult, LoadTool } from './load-tool.ts';
 
 export const wrk: LoadTool = {
   name: 'wrk',

@@ -1,25 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { LoadContext } from './client.ts';
+import { orders, swappedSql } from './column-swap.sql.ts';
 import type { SoakDatabase } from './database.ts';
 
 const swapPauseMs = 300;
 const readPauseMs = 5;
-
-/** A function whose result columns change places. Each value is the name of its column. */
-function functionSql(columns: readonly [string, string]): string {
-  return `
-create function swapped() returns table (${columns.map((name) => `${name} text`).join(', ')}) language plpgsql stable as $$ begin
-  return query select ${columns.map((name) => `'${name}'`).join(', ')}; end $$;
-comment on function swapped is 'HTTP GET';`;
-}
-
-const orders = [
-  ['one', 'two'],
-  ['two', 'one'],
-] as const;
-
-export const columnSwapSql: string = functionSql(orders[0]);
 
 /** Creates the function with columns in another order again and again, and compares the keys of its responses with the values. */
 export class ColumnSwap {
@@ -46,7 +32,7 @@ export class ColumnSwap {
 
   async #swap(signal: AbortSignal): Promise<void> {
     for (let count = 1; !signal.aborted; count++) {
-      await this.#database.query(`drop function swapped; ${functionSql(orders[count % 2]!)}`);
+      await this.#database.query(`drop function swapped; ${swappedSql(orders[count % 2]!)}`);
       await wait(swapPauseMs, signal);
     }
   }

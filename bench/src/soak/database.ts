@@ -1,11 +1,7 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import { packageOfMajor } from '@pgway/testing/postgres-packages';
-import { startPostgres } from '@pgway/embedded';
 import pg from 'pg';
 
+import { startTemporaryServer } from '../temporary-server.ts';
 import { soakSchemaSql } from './schema.sql.ts';
 import { type Roles, roleNames } from './users.ts';
 
@@ -30,30 +26,7 @@ export interface SoakDatabase {
 const password = 'soak';
 
 export async function startServer(major: string): Promise<SoakServer> {
-  const packageDirectory = await packageOfMajor(major);
-  const folder = await mkdtemp(join(tmpdir(), 'pgway-soak-'));
-  const removeFolder = (): Promise<void> => rm(folder, { recursive: true, force: true });
-  try {
-    // As root the server runs as another user, who needs permission to enter the folder.
-    await chmod(folder, 0o711);
-    const server = await startPostgres({
-      dataDirectory: join(folder, 'data'),
-      durable: false,
-      settings: { max_connections: '200' },
-      ...(packageDirectory === undefined ? {} : { packageDirectory }),
-    });
-    return {
-      connectionString: server.connectionString,
-      version: server.version,
-      stop: async () => {
-        await server.stop();
-        await removeFolder();
-      },
-    };
-  } catch (error) {
-    await removeFolder();
-    throw error;
-  }
+  return startTemporaryServer({ max_connections: '200' }, await packageOfMajor(major));
 }
 
 /** Creates a database and its roles. Their names end with the suffix, because roles belong to the server. */

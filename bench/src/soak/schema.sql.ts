@@ -1,4 +1,4 @@
-import { columnSwapSql } from './column-swap.ts';
+import { orders, swappedSql } from './column-swap.sql.ts';
 import { leftoverSql, sessionStateSql } from './leftovers.ts';
 import type { Roles } from './users.ts';
 
@@ -166,6 +166,6 @@ export function soakSchemaSql(roles: Roles): string {
     privileges(roles),
     sessionStateSql,
     leftoverSql(roles.admin),
-    columnSwapSql,
+    swappedSql(orders[0]),
   ].join('\n');
 }

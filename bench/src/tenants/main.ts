@@ -2,13 +2,11 @@
  * Measures the memory of one gateway with many tenants: `npm run bench:tenants [endpoints] [tenants]`. Each tenant has a database of its own
  * on an embedded PostgreSQL in a temporary folder, which needs about 30 MB each.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 import { createGateway, type Gateway } from '@pgway/core';
-import { startPostgres } from '@pgway/embedded';
 import pg from 'pg';
+
+import { startTemporaryServer } from '../temporary-server.ts';
 
 const [endpoints = 10_000, tenants = 200] = process.argv.slice(2).map(Number);
 
@@ -93,17 +91,12 @@ async function measure(connectionString: string): Promise<void> {
   await gateway.close();
 }
 
-const dataDirectory = await mkdtemp(join(tmpdir(), 'pgway-bench-tenants-'));
-const server = await startPostgres({
-  dataDirectory,
-  durable: false,
-  settings: {
-    max_connections: '150',
-    autovacuum: 'off',
-    max_locks_per_transaction: '512',
-    wal_level: 'minimal',
-    max_wal_senders: '0',
-  },
+const server = await startTemporaryServer({
+  max_connections: '150',
+  autovacuum: 'off',
+  max_locks_per_transaction: '512',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
 });
 try {
   const begin = performance.now();
@@ -112,5 +105,4 @@ try {
   await measure(server.connectionString);
 } finally {
   await server.stop();
-  await rm(dataDirectory, { recursive: true, force: true });
 }

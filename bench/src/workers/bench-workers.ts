@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 
 import { openDatabase } from '../database.ts';
-import { chooseLoadTool, type LoadTool } from '../load/load.ts';
+import { chooseLoadTool } from '../load/choose-load-tool.ts';
+import type { LoadTool } from '../load/load-tool.ts';
 import type { BenchContext } from '../bench-suite.ts';
 import type { Section } from '../report/section.ts';
 import type { BarChart } from '../report/bar-chart.ts';

@@ -1,7 +1,4 @@
 import type { BenchRequest } from '../works/work.ts';
-import { isInstalled } from '../run-program.ts';
-import { autocannon } from './autocannon.ts';
-import { wrk } from './wrk.ts';
 
 export interface LoadResult {
   /** Responses, failed ones included. */
@@ -29,9 +26,4 @@ export interface LoadOptions {
 export interface LoadTool {
   readonly name: string;
   run(options: LoadOptions): Promise<LoadResult>;
-}
-
-/** Returns wrk if it is installed, because it uses less of the shared CPU, else autocannon. */
-export function chooseLoadTool(): LoadTool {
-  return isInstalled('wrk') ? wrk : autocannon;
 }
