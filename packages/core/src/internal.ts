@@ -83,7 +83,7 @@ export {
 export { earlierIndex } from './ports/earlier-statements.ts';
 export { errorToLoginOutcome } from './ports/ports.ts';
 export { arrayLiteral, recordLiteral } from './postgres/literal.ts';
-export { clientShare, DatabaseError, type Diagnostics, LocatedError } from './postgres/port.ts';
+export { clientShare, DatabaseError, type Diagnostics, LocatedError, type Step } from './postgres/port.ts';
 export { segmentsPerWindow } from './rate-limits/sliding-window.ts';
 export { parseBoolean } from './endpoints/comment/lexer.ts';
 export { checkRowCommand, RowCommands, rowCommandTypes } from './uploads/row-commands.ts';

@@ -39,7 +39,9 @@ export function parseJoin(payload: unknown): JoinRequest {
   const list = config['postgres_changes'] ?? [];
   if (!Array.isArray(list)) throw new Refusal('"postgres_changes" is not a list');
   if (list.length > maxBindings)
-    throw new Refusal(`The channel has ${list.length} bindings of postgres_changes; ${maxBindings} is the limit`);
+    throw new Refusal(
+      `The channel has ${list.length} bindings of postgres_changes; use several channels with at most ${maxBindings} each`,
+    );
   if (!isWritable(list)) throw new Refusal('"postgres_changes" has too many levels of objects and lists');
   return { bindings: list.map(parseBinding), messages: parseMessageConfig(config), token: parseToken(token) };
 }
@@ -107,7 +109,7 @@ function parseBinding(given: unknown): Binding {
   if (!isObject(given)) throw new Refusal('An element of "postgres_changes" is not an object');
   const filter = readText(given, 'filter', '');
   if (filter.length > maxFilterLength)
-    throw new Refusal(`"filter" has ${filter.length} characters; ${maxFilterLength} is the limit`);
+    throw new Refusal(`"filter" has ${filter.length} characters; use at most ${maxFilterLength}`);
   return {
     given,
     events: parseEvents(readText(given, 'event', '*')),

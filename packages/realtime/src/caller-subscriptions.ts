@@ -21,7 +21,7 @@ export class CallerSubscriptions {
     const count = counts.get(key) ?? 0;
     if (count === 0 && counts.size >= this.#max)
       throw new Refusal(
-        `You watch ${this.#max} different combinations of table, filter and columns, which is the limit; leave a channel, or use fewer filters`,
+        `You watch ${this.#max} different combinations of table, filter and columns, which is the maximum; leave a channel, or use fewer filters`,
       );
     counts.set(key, count + 1);
     this.#counts.set(caller, counts);

@@ -28,7 +28,9 @@ export function buildChangeQuery(
   { sessionEffects }: Pick<Endpoint, 'sessionEffects'>,
 ): ChangeQuery {
   if (table.key.length === 0)
-    throw new Refusal(`Rows of ${display(`${table.schema}.${table.name}`)} have no key that identifies them`);
+    throw new Refusal(
+      `Rows of ${display(`${table.schema}.${table.name}`)} have no key that identifies them; add a primary key, or set the replica identity to a unique index`,
+    );
   // First, as most tables of a binding with `*` may not have the column of its filter.
   const conditions = conditionsOf({ relation: table, alias: rowAlias }, filters);
   const keys = table.key.map(toResultColumn);

@@ -237,9 +237,9 @@ export class Connection implements ChannelConnection {
     const caller = channel?.messages.caller ?? this.callerKey(null);
     if (!isConnectionLimit && this.services.callerRates.take(caller, now)) return;
     const limit = isConnectionLimit
-      ? `${maxMessagesPerSecond} in a second is the limit of a connection`
-      : `${maxCallerMessagesPerSecond} in a second is the limit of a caller`;
-    const reason = `Too many messages; ${limit}`;
+      ? `a connection may send ${maxMessagesPerSecond} in a second`
+      : `the connections of a caller may send ${maxCallerMessagesPerSecond} in a second`;
+    const reason = `Too many messages: ${limit}; wait a second`;
     if (channel !== null && now - this.#warnedAt >= 1_000) {
       this.#warnedAt = now;
       channel.messages.warn(reason);
@@ -260,7 +260,9 @@ export class Connection implements ChannelConnection {
       this.#countMessage(null);
       parseTopicName(topic);
       if (this.#channels.size >= maxChannels)
-        throw new Refusal(`The connection has ${maxChannels} channels, which is the limit`);
+        throw new Refusal(
+          `The connection has ${maxChannels} channels, which is the maximum; leave one, or open another connection`,
+        );
       const request = parseJoin(message.payload);
       const bindings = request.bindings.map((binding) => ({ ...binding, id: ++this.#lastBinding }));
       const channel = new Channel({ topic, joinRef, bindings }, request, this);

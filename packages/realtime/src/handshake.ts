@@ -21,12 +21,12 @@ export function readHandshake(request: IncomingMessage, allowedOrigins: readonly
   const version = versions.find((each) => each === given);
   if (version === undefined)
     throw new Problem('invalid-parameter', {
-      detail: `vsn is ${versions.join(' or ')}.`,
+      detail: `vsn must be ${versions.join(' or ')}.`,
       members: { parameters: ['vsn'] },
     });
   const apiKey = query.get('apikey')?.at(-1) ?? firstHeader(request, 'apikey') ?? '';
   if (!/^[\x21-\x7e]*$/.test(apiKey))
-    throw new Problem('invalid-parameter', { detail: 'apikey is not a token.', members: { parameters: ['apikey'] } });
+    throw new Problem('invalid-parameter', { detail: 'apikey must be a token.', members: { parameters: ['apikey'] } });
   return { version, apiKey: apiKey === '' ? null : apiKey };
 }
 

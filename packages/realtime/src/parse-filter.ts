@@ -17,7 +17,7 @@ export function parseFilter(filter: string): readonly Filter[] {
   if (filter === '') return [];
   const conditions = splitConditions(filter);
   if (conditions.length > maxConditions)
-    throw new Refusal(`The filter has ${conditions.length} conditions; ${maxConditions} is the limit`);
+    throw new Refusal(`The filter has ${conditions.length} conditions; use at most ${maxConditions}`);
   return conditions.map(toCondition);
 }
 

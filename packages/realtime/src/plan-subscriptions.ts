@@ -47,7 +47,9 @@ export function planSubscriptions(
       const before = planned.get(subscription.key);
       planned.set(subscription.key, before === undefined ? subscription : merge(before, subscription));
       if (planned.size > limit)
-        throw new Refusal(`The channels of the connection watch more than ${maxSubscriptions} tables`);
+        throw new Refusal(
+          `The channels of the connection watch more than ${maxSubscriptions} tables; leave a channel, or name tables in place of *`,
+        );
     }
   }
   return [...planned.values()];

@@ -245,7 +245,7 @@ test('bindings beyond the limit of tables are not planned', async () => {
   const bindings = request.bindings.map((binding, id) => ({ ...binding, id }));
   expect(() => planSubscriptions(bindings, sources, 2)).toThrow('The filter "x" is not <column>');
   expect(() => planSubscriptions(bindings, sources, 1)).toThrow(
-    'The channels of the connection watch more than 500 tables',
+    'The channels of the connection watch more than 500 tables; leave a channel, or name tables in place of *',
   );
   const all = parseJoin({ config: { postgres_changes: [{ schema: '*' }, { schema: '*' }] } });
   const [first, ...others] = planSubscriptions(
@@ -270,7 +270,11 @@ describe('a join is refused', () => {
       { event: '*', schema: 'hidden', table: 'unserved' },
       'Changes of "hidden.unserved" are not available: the table needs an endpoint that you may call, and pgway install changes',
     ],
-    ['for a table without a key', public_('no_key'), 'Rows of "public.no_key" have no key that identifies them'],
+    [
+      'for a table without a key',
+      public_('no_key'),
+      'Rows of "public.no_key" have no key that identifies them; add a primary key, or set the replica identity to a unique index',
+    ],
     ['for an unknown column', { ...film, filter: 'x=eq.1' }, 'filter: "x" is not a column of "film"'],
     ['for an unknown column of select', { ...film, select: 'x' }, 'select: "x" is not a column of "film"'],
     [
@@ -294,7 +298,7 @@ describe('a join is refused', () => {
     [
       'for a long filter',
       { ...film, filter: `title=eq.${'x'.repeat(4_096)}` },
-      '"filter" has 4105 characters; 4096 is the limit',
+      '"filter" has 4105 characters; use at most 4096',
     ],
   ])('%s', async (_, binding, reason) => {
     const { status } = await join(connect(server), [binding]);
@@ -313,11 +317,15 @@ describe('a join is refused', () => {
       client,
       Array.from({ length: 101 }, () => film),
     );
-    expect(status).toContain('The channel has 101 bindings of postgres_changes; 100 is the limit');
+    expect(status).toContain(
+      'The channel has 101 bindings of postgres_changes; use several channels with at most 100 each',
+    );
     for (let index = 0; index < 100; index++) {
       expect((await join(client, [], { name: `room ${index}` })).status).toBe('SUBSCRIBED');
     }
     const last = await join(client, [], { name: 'one more' });
-    expect(last.status).toContain('The connection has 100 channels, which is the limit');
+    expect(last.status).toContain(
+      'The connection has 100 channels, which is the maximum; leave one, or open another connection',
+    );
   });
 });

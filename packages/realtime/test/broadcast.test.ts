@@ -258,19 +258,19 @@ describe('broadcasts by HTTP', () => {
       'a long topic',
       { messages: [{ ...message, topic: 'x'.repeat(300) }] },
       {},
-      '422 The messages are not valid: The topic has 309 bytes; 255 is the limit.',
+      '422 The messages are not valid: The topic has 309 bytes; use at most 255.',
     ],
     [
       'too many',
       { messages: Array.from({ length: 101 }, () => message) },
       {},
-      '422 The messages are not valid: The request has 101 messages; 100 is the limit.',
+      '422 The messages are not valid: The request has 101 messages; send several requests with at most 100 each.',
     ],
     [
       'a large payload',
       { messages: [{ ...message, payload: 'x'.repeat(262_144) }] },
       {},
-      '422 The messages are not valid: "payload" of a message has more than 262144 characters.',
+      '422 The messages are not valid: "payload" of a message has 262146 characters; use at most 262144.',
     ],
     [
       'a large body',
@@ -315,7 +315,9 @@ describe('broadcasts by HTTP', () => {
   test('too many messages of a caller are refused', async () => {
     const messages = Array.from({ length: 100 }, () => message);
     await post({ messages });
-    expect(await post({ messages })).toBe('429 Too many requests: 100 messages in a second are the limit of a caller.');
+    expect(await post({ messages })).toBe(
+      '429 Too many requests: A caller may send 100 messages in a second; wait a second.',
+    );
   });
 });
 

@@ -208,7 +208,7 @@ describe('a caller watches a limited number of different tables, filters and col
     await joined(first, 'begin', 'a');
     first.send('begin', 'phx_leave', {});
     const refusal =
-      'You watch 2 different combinations of table, filter and columns, which is the limit; leave a channel, or use fewer filters';
+      'You watch 2 different combinations of table, filter and columns, which is the maximum; leave a channel, or use fewer filters';
     expect(await reply(first, 'one', 'id=eq.1', 'id=eq.2')).toBe('ok');
     expect(await reply(second, 'two', 'id=eq.1', 'id=eq.2')).toBe('ok');
     expect(await reply(second, 'three', 'id=eq.3')).toBe(refusal);

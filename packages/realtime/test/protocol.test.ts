@@ -242,9 +242,9 @@ describe('a handshake', () => {
   });
 
   test('with an unknown version, a refused key or another path is refused', async () => {
-    await expect(open('vsn=3.0.0')).rejects.toThrow(/^400 .*"detail":"vsn is 1\.0\.0 or 2\.0\.0\."/);
+    await expect(open('vsn=3.0.0')).rejects.toThrow(/^400 .*"detail":"vsn must be 1\.0\.0 or 2\.0\.0\."/);
     await expect(open('apikey=a.b.c')).rejects.toThrow(/^401 .*"title":"The credentials are refused"/);
-    await expect(open('apikey=%0a')).rejects.toThrow(/^400 .*"detail":"apikey is not a token\."/);
+    await expect(open('apikey=%0a')).rejects.toThrow(/^400 .*"detail":"apikey must be a token\."/);
   });
 
   test('beyond the limit of connections is refused', async () => {

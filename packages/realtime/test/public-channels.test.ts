@@ -71,7 +71,7 @@ test.each([
 });
 
 test.each([
-  ['x'.repeat(247), 'The topic has 256 bytes; 255 is the limit'],
+  ['x'.repeat(247), 'The topic has 256 bytes; use at most 255'],
   ['a\0b', 'The topic has characters that are not valid in UTF-8 texts of PostgreSQL'],
   ['\ud800', 'The topic has characters that are not valid in UTF-8 texts of PostgreSQL'],
   ['', 'The topic does not begin with "realtime:" and a name'],
@@ -114,7 +114,7 @@ test('messages beyond the limit are refused, and the client is told once', async
   for (let index = 0; index < 300; index++) client.send(['1', `${index}`, topic, 'broadcast', { event: 'x' }]);
   client.send(['1', 'last', topic, 'phx_leave', {}]);
   await expect.poll(() => client.messages.at(-1)).toMatchObject({ 3: 'phx_close' });
-  const reason = 'Too many messages; 100 in a second is the limit of a connection';
+  const reason = 'Too many messages: a connection may send 100 in a second; wait a second';
   const refused = client.messages.filter((message) => JSON.stringify(message).includes(`"reason":"${reason}"`));
   expect(refused.length).toBeGreaterThan(0);
   expect(refused.length).toBeLessThanOrEqual(200);
@@ -129,7 +129,7 @@ test('messages beyond the limit are refused, and the client is told once', async
 
 test('joins beyond the limit are refused, and tokens beyond it are left to the next check', async () => {
   const client = await joinOpen();
-  const reason = 'Too many messages; 100 in a second is the limit of a connection';
+  const reason = 'Too many messages: a connection may send 100 in a second; wait a second';
   for (let index = 0; index < 300; index++) client.send(['1', '2', topic, 'access_token', { access_token: 'a.b.c' }]);
   client.send(['1', 'last', topic, 'x', {}]);
   await expect.poll(() => client.messages.at(-1)).toMatchObject({ 1: 'last' });
@@ -182,6 +182,9 @@ test('messages of all connections of a caller are limited', async () => {
     '10',
     topic,
     'phx_reply',
-    { status: 'error', response: { reason: 'Too many messages; 1000 in a second is the limit of a caller' } },
+    {
+      status: 'error',
+      response: { reason: 'Too many messages: the connections of a caller may send 1000 in a second; wait a second' },
+    },
   ]);
 });

@@ -56,7 +56,7 @@ async function sendAll(request: GatewayRequest, services: Services, rates: Messa
     if (rates.take(sender, now) && services.callerRates.take(sender, now)) continue;
     services.counts.refusals += sendings.length;
     throw new Problem('quota-exceeded', {
-      detail: `${maxMessagesPerSecond} messages in a second are the limit of a caller.`,
+      detail: `A caller may send ${maxMessagesPerSecond} messages in a second; wait a second.`,
       headers: ['retry-after', '1'],
     });
   }
@@ -102,7 +102,9 @@ async function readBody(request: GatewayRequest): Promise<readonly Sending[]> {
     if (!Array.isArray(messages) || messages.length === 0)
       throw new Refusal('The body is not an object with a list "messages"');
     if (messages.length > maxRequestMessages)
-      throw new Refusal(`The request has ${messages.length} messages; ${maxRequestMessages} is the limit`);
+      throw new Refusal(
+        `The request has ${messages.length} messages; send several requests with at most ${maxRequestMessages} each`,
+      );
     return messages.map(parseSending);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -122,6 +124,8 @@ function parseSending(sending: unknown): Sending {
   if (typeof isPrivate !== 'boolean') throw new Refusal('"private" of a message is not true or false');
   const message = parseBroadcast(sending);
   if (message.payload.length > maxMessageBytes)
-    throw new Refusal(`"payload" of a message has more than ${maxMessageBytes} characters`);
+    throw new Refusal(
+      `"payload" of a message has ${message.payload.length} characters; use at most ${maxMessageBytes}`,
+    );
   return { topic: { name: parseTopicName(`${topicPrefix}${topic}`), isPrivate }, message };
 }

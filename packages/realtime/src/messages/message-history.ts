@@ -1,11 +1,6 @@
-import {
-  type ChangeIdentity,
-  createTextRowSink,
-  type Limiter,
-  type RealtimeAccess,
-  setConfigStatement,
-} from '@pgway/core/internal';
+import { type ChangeIdentity, createTextRowSink, type Limiter, type RealtimeAccess } from '@pgway/core/internal';
 import type { BroadcastMessage } from './broadcast-message.ts';
+import { runAsCaller, setCallerSettings } from './run-as-caller.ts';
 
 /** The earlier messages that a join asks for. */
 export interface ReplayRequest {
@@ -13,9 +8,6 @@ export interface ReplayRequest {
   readonly since: number;
   readonly limit: number;
 }
-
-/** Milliseconds of a statement. */
-const timeoutMs = 5_000;
 
 /** As texts. The condition is that of the index. */
 const readLatest = {
@@ -82,28 +74,15 @@ export class MessageHistory {
  */
 async function readHistory(
   database: RealtimeAccess['database'],
-  { role, settings }: ChangeIdentity,
+  identity: ChangeIdentity,
   topic: string,
   { since, limit }: ReplayRequest,
 ): Promise<readonly BroadcastMessage[]> {
-  const own: ChangeIdentity['settings'] = [...settings, ['realtime.topic', topic]];
   const rows = createTextRowSink();
-  const transaction = await database.begin({
-    settings: null,
-    restoreSettings: null,
-    role,
-    altersSession: true,
-    timeout: timeoutMs,
-  });
-  try {
-    await transaction.run([
-      // Without a name: a statement with one is prepared before the first step, under the role of the gateway.
-      { statement: { ...setConfigStatement(own.length), name: '' }, values: own.flat() },
-      { statement: readLatest, values: [topic, String(since / 1_000), String(limit)], rows },
-    ]);
-  } finally {
-    await transaction.rollback();
-  }
+  await runAsCaller(database, identity.role, [
+    setCallerSettings(identity, topic),
+    { statement: readLatest, values: [topic, String(since / 1_000), String(limit)], rows },
+  ]);
   return rows.rows
     .map(([id, event, payload]) => ({ event: event!, payload: payload!, id: id!, isReplayed: true }))
     .toReversed();

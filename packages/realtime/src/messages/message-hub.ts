@@ -90,7 +90,9 @@ export class MessageHub {
   track(topic: Topic, presence: Presence, before: string | null, caller: string): void {
     const key = topicKey(topic);
     if (before === null && this.#directory.count(key) >= maxPresences)
-      throw new Refusal(`${maxPresences} clients are present in the channel, which is the limit`);
+      throw new Refusal(
+        `${maxPresences} clients are present in the channel, which is the maximum; try again later, or use several channels`,
+      );
     this.#owners.replace(before, presence.ref, `${caller} ${key}`);
     this.#peers.apply(key, [presence], before === null ? [] : [before]);
   }

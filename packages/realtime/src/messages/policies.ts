@@ -6,9 +6,9 @@ import {
   DatabaseError,
   type Limiter,
   type RealtimeAccess,
-  setConfigStatement,
 } from '@pgway/core/internal';
 import { Refusal } from '../refusal.ts';
+import { runAsCaller, setCallerSettings } from './run-as-caller.ts';
 
 /** What a caller may do in a topic. */
 export interface Permissions {
@@ -69,9 +69,6 @@ function questionKey({ role, key }: ChangeIdentity, topic: string): string {
     .digest('base64');
 }
 
-/** Milliseconds of a statement. */
-const timeoutMs = 5_000;
-
 const insertProbes = {
   name: '',
   sql: 'select realtime.insert_probes($1::uuid, $2::uuid, $3::text)',
@@ -90,35 +87,22 @@ const checkPolicies = {
  */
 async function readPermissions(
   database: RealtimeAccess['database'],
-  { role, settings }: ChangeIdentity,
+  identity: ChangeIdentity,
   topic: string,
 ): Promise<Permissions> {
   const probes = [randomUUID(), randomUUID(), topic];
-  const own: ChangeIdentity['settings'] = [...settings, ['realtime.topic', topic]];
   const rows = createTextRowSink();
   try {
-    const transaction = await database.begin({
-      settings: null,
-      restoreSettings: null,
-      role,
-      altersSession: true,
-      timeout: timeoutMs,
-    });
-    try {
-      await transaction.run([
-        { statement: insertProbes, values: probes },
-        // Without a name: a statement with one is prepared before the first step, under the role of the caller.
-        { statement: { ...setConfigStatement(own.length), name: '' }, values: own.flat() },
-        { statement: checkPolicies, values: probes, rows },
-      ]);
-    } finally {
-      await transaction.rollback();
-    }
+    await runAsCaller(database, identity.role, [
+      { statement: insertProbes, values: probes },
+      setCallerSettings(identity, topic),
+      { statement: checkPolicies, values: probes, rows },
+    ]);
   } catch (error) {
     throw toRefusal(error);
   }
   const [bypasses, ...answers] = rows.rows[0]![0]!.split(',').map((answer) => answer === 't');
-  if (bypasses === true && (role === null || role === undefined))
+  if (bypasses === true && (identity.role === null || identity.role === undefined))
     throw new Refusal(
       'Private channels need a role of callers that row level security applies to; set authentication.databaseRole',
     );

@@ -21,7 +21,7 @@ export function parseTopicName(topic: string): string {
   if (name === '') throw new Refusal(`The topic does not begin with "${topicPrefix}" and a name`);
   const bytes = Buffer.from(topic);
   if (bytes.length > maxTopicBytes)
-    throw new Refusal(`The topic has ${bytes.length} bytes; ${maxTopicBytes} is the limit`);
+    throw new Refusal(`The topic has ${bytes.length} bytes; use at most ${maxTopicBytes}`);
   if (topic.includes('\0') || bytes.toString() !== topic)
     throw new Refusal('The topic has characters that are not valid in UTF-8 texts of PostgreSQL');
   return name;

@@ -13,7 +13,9 @@ export class PresenceOwners {
   replace(before: string | null, ref: string, owner: string): void {
     const isOwn = before !== null && this.#owners.get(before) === owner;
     if (!isOwn && (this.#counts.get(owner) ?? 0) >= maxCallerPresences)
-      throw new Refusal(`You are present in the channel ${maxCallerPresences} times, which is the limit`);
+      throw new Refusal(
+        `You are present in the channel ${maxCallerPresences} times, which is the maximum; untrack a presence first`,
+      );
     if (before !== null) this.remove(before);
     this.#owners.set(ref, owner);
     this.#counts.set(owner, (this.#counts.get(owner) ?? 0) + 1);
