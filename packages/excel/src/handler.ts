@@ -15,7 +15,7 @@ import { writeTemporaryFile } from './spool.ts';
 import type { Sheet, Workbook } from './workbook.ts';
 
 /**
- * Runs an SQL command for each row of an Excel workbook (.xlsx), in the transaction of the call. The metadata has an object for each sheet
+ * Creates the handler that runs an SQL command for each row of an Excel workbook (.xlsx), in the transaction of the call. The metadata has an object for each sheet
  * that was read, with the last result. A file that is not a workbook, or does not have the sheet, is refused as `InvalidFormat`.
  * @throws RangeError if `rowCommand` cannot be the command of a row
  */

@@ -19,7 +19,7 @@ const maxInFlight = 10_000;
 const subscribeTimeout = 2_000;
 
 /**
- * Carries the messages of several gateways by PUBLISH and SUBSCRIBE of Redis or Valkey. It starts without the server, and connects when it
+ * Creates a broadcast that carries the messages of several gateways by PUBLISH and SUBSCRIBE of Redis or Valkey. It starts without the server, and connects when it
  * is available.
  * @throws RangeError with one line for each invalid option
  */

@@ -1,7 +1,6 @@
-import { ExpectedError } from './expected-error.ts';
-import { toError } from '@pgway/core/internal';
-
 /** Components that start in order and stop in reverse order, each with a timeout. */
+import { toError } from '@pgway/core/internal';
+import { ExpectedError } from './expected-error.ts';
 
 /** A stop was requested while components were still starting. */
 export class StartInterrupted extends Error {

@@ -32,7 +32,7 @@ const attemptTimeoutMs = 60_000;
 const excessFailures = 32;
 
 /**
- * Limits failed logins per user and address, and per address. An allowed attempt counts as failed until it completes, so that
+ * Creates a limiter of failed logins per user and address, and per address. An allowed attempt counts as failed until it completes, so that
  * concurrent attempts cannot exceed the limit.
  */
 export function loginRateLimiter(options: LoginRateLimitOptions = {}): LocalLoginRateLimiter {

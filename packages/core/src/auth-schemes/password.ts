@@ -40,8 +40,8 @@ const keyBytes = 32;
 const form = /^[A-Za-z0-9+/]{64}$/;
 
 /**
- * The built-in hasher: base64 of 16 bytes of salt and 32 bytes of PBKDF2-HMAC-SHA256 with 600,000 rounds. Runs off the event loop.
- * Hashing and verification have separate queues, so that sign-ups do not delay logins.
+ * Creates the built-in hasher: base64 of 16 bytes of salt and 32 bytes of PBKDF2-HMAC-SHA256 with 600,000 rounds, computed outside of the
+ * event loop. Hashing and verification have separate queues, so that sign-ups do not delay logins.
  * @throws RangeError that names an invalid option
  */
 export function createPasswordHasher(options: PasswordHasherOptions = {}): PasswordHasher {

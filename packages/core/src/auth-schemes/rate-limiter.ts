@@ -10,7 +10,7 @@ export interface LocalRateLimiter extends RateLimiter {
 }
 
 /**
- * Limits the requests of each client address by a token bucket: a burst, then evenly over the window. The addresses of an IPv6 /64
+ * Creates a limiter of the requests of each client address by a token bucket: a burst, then evenly over the window. The addresses of an IPv6 /64
  * share one bucket. Requests from an unknown address are not limited.
  */
 export function rateLimiter(options: RateLimitOptions = {}): LocalRateLimiter {

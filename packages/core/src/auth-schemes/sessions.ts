@@ -176,7 +176,7 @@ export interface MemorySessionsOptions {
 }
 
 /**
- * Sessions without a table: this instance remembers which ones have ended. Other instances, and this one after a restart, accept the
+ * Creates a store of sessions without a table: this instance remembers which ones have ended. Other instances, and this one after a restart, accept the
  * credentials of an ended session until they expire. So does this one when more sessions have ended than it remembers.
  */
 export function memorySessions(options: MemorySessionsOptions = {}): SessionStore {

@@ -74,7 +74,7 @@ function report(builder: EndpointBuilder, setting: SettingKey, message: string):
 
 function warnOfInherited(builder: EndpointBuilder, source: ChangeSource, setting: SettingKey): void {
   if (!source.inherited) return;
-  const message = `changes: other tables inherit from ${label(source)}, and changes of their rows are no events; use a partitioned table, or publish the inheriting tables`;
+  const message = `changes: other tables inherit from ${label(source)}, and changes of their rows are not sent; use a partitioned table, or publish the inheriting tables`;
   builder.report('warning', 'changes', message, builder.annotationFor(setting)?.line ?? null);
 }
 

@@ -134,8 +134,6 @@ export interface TableEndpoint {
   readonly sourceData?: object;
 }
 
-/** The requests and responses of an endpoint that are those of another gateway. */
-
 /** The positions of the parameters of a listing: its order, page, columns and groups of conditions. */
 export interface Listing extends PageLimits {
   readonly order: number;

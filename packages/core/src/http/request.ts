@@ -1,5 +1,5 @@
 /**
- * A request, as adapters make it for each call of their host. Its members are lazy, so that a request pays only for those that
+ * A request, as adapters make it for each call of their host. Its members are lazy, so that a request computes only those that
  * its endpoint reads.
  */
 export interface GatewayRequest {

@@ -355,7 +355,7 @@ function isOfLostServer(error: Error): boolean {
   if (error instanceof ColumnMismatch) return true;
   if (!(error instanceof DatabaseError)) return false;
   const { code, message } = error.diagnostics;
-  // A call that has waited in vain for a connection of the pooler was not executed.
+  // A call that has got no connection of the pooler was not executed.
   return code.startsWith(connectionException) && message !== 'query_wait_timeout';
 }
 

@@ -71,8 +71,6 @@ function addMembers(problem: Problem, members: Readonly<Record<string, string | 
   return present.length === 0 ? problem : problem.withMembers(Object.fromEntries(present));
 }
 
-/** SQLSTATE read_only_sql_transaction. */
-
 /** Returns why a query that only reads, by the volatility of its functions, cannot write; null for other errors. */
 function findReadOnlyHint(error: unknown, call: ExecutableCall | null): string | null {
   if (call?.isReadOnly !== true || !(error instanceof DatabaseError)) return null;

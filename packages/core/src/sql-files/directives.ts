@@ -162,7 +162,7 @@ function readNumberedResult(reading: Reading, word: string, rest: readonly strin
   return true;
 }
 
-/** Returns null for words that are no name. */
+/** Returns null for words that are not a name. */
 function readResultName(rest: readonly string[]): string | null {
   const [name, ...more] = rest[0]?.toLowerCase() === 'is' ? rest.slice(1) : rest;
   return name !== undefined && more.length === 0 && /^[A-Za-z_]\w*$/.test(name) ? name : null;

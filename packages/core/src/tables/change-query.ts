@@ -39,7 +39,7 @@ export const buildChangeStatements: ChangeStatementsBuilder = (input) => {
   };
 };
 
-/** @throws Problem `invalid-parameter` for related rows: changes of their tables are no events */
+/** @throws Problem `invalid-parameter` for related rows: changes of their tables are not sent */
 function parseOwnSelection(input: QueryInput, listing: Listing): Selection | null {
   try {
     const selection = parseSelection(input, listing);

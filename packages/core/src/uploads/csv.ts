@@ -9,7 +9,7 @@ import { csvUploadOptions, type CsvUploadOptions } from './options.ts';
 import { checkRowCommand, RowCommands, rowCommandTypes } from './row-commands.ts';
 
 /**
- * Runs an SQL command for each row of a CSV file (RFC 4180), in the transaction of the call. The metadata has the last result.
+ * Creates the handler that runs an SQL command for each row of a CSV file (RFC 4180), in the transaction of the call. The metadata has the last result.
  * @throws RangeError for `rowCommand`
  */
 export function csvHandler(options: Partial<CsvUploadOptions> = {}): UploadHandler {

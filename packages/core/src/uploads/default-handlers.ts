@@ -4,7 +4,7 @@ import { fileSystemHandler } from './file-system.ts';
 import { largeObjectHandler } from './large-object.ts';
 import type { DefaultUploadHandlerOptions } from './options.ts';
 
-/** Returns the factories of the built-in handlers, by the names that comments use. */
+/** Returns the factories of the built-in handlers, by the names that comments use. A factory throws a RangeError for an invalid `rowCommand`. */
 export function defaultUploadHandlers(
   options: Partial<DefaultUploadHandlerOptions> = {},
 ): Readonly<Record<string, UploadHandlerFactory>> {

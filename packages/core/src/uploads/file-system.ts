@@ -10,7 +10,7 @@ import { safeFileName, uniqueFileName } from './file-name.ts';
 import { FilePublisher, temporaryPath } from './publish-file.ts';
 import { isStorageFull } from './storage-error.ts';
 
-/** Stores each file in a folder. The metadata has its `filePath`. */
+/** Creates the handler that stores each file in a folder. The metadata has its `filePath`. */
 export function fileSystemHandler(options: Partial<FileSystemUploadOptions> = {}): UploadHandler {
   const publisher = new FilePublisher();
   return {

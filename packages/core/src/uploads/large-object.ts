@@ -13,7 +13,7 @@ const writeStatement = {
 };
 const maxOid = 4_294_967_295;
 
-/** Stores each file as a large object, in the transaction of the call. The metadata has its `oid`. */
+/** Creates the handler that stores each file as a large object, in the transaction of the call. The metadata has its `oid`. */
 export function largeObjectHandler(): UploadHandler {
   return {
     options: {

@@ -100,7 +100,7 @@ async function rollback(path: string, version: Version, versions: Version[]): Pr
   const position = next === null ? path : next.backup;
   const stats = position === null ? null : await statsOrNull(position);
   if (stats !== null && !isSameFile(stats, version.stats)) {
-    // A later upload, or another process, has replaced the file for good.
+    // A later upload, or another process, has replaced the file.
     if (version.backup !== null) await rm(version.backup, { force: true });
   } else if (next !== null) {
     // The later upload restores the file before this one, if it fails too.

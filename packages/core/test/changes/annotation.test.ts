@@ -256,7 +256,7 @@ test('tables whose changes the log does not have are refused', async () => {
     `error select app.${name} 2: changes: rows of "app.${name}" have no key that identifies them; run: alter table app.${name} add primary key (<columns>), which must not be deferrable`;
   expect(reports(gateway)).toEqual([
     key('bare'),
-    'warning select app.base 2: changes: other tables inherit from "app.base", and changes of their rows are no events; use a partitioned table, or publish the inheriting tables',
+    'warning select app.base 2: changes: other tables inherit from "app.base", and changes of their rows are not sent; use a partitioned table, or publish the inheriting tables',
     'error select app.fast 2: changes: PostgreSQL does not log changes of the unlogged table "app.fast"; run: alter table app.fast set logged',
     'error select app.kept 2: changes: PostgreSQL does not log changes of a materialized view; use a view, or a table that a trigger keeps current',
     key('later'),

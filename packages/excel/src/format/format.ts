@@ -13,7 +13,7 @@ const pieceBytes = 128 * 1024;
 const [minWidth, maxWidth] = [8, 60];
 
 /**
- * Sends rows as a workbook (.xlsx) to clients that ask for `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`. A workbook
+ * Creates the format that sends rows as a workbook (.xlsx) to clients that ask for `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`. A workbook
  * is written while its rows arrive.
  */
 export function excelFormat(): RowFormat {

@@ -35,7 +35,7 @@ export interface DescribedTool {
   readonly output: ToolOutput;
 }
 
-/** Returns null for an endpoint without a dialect, and for an operation that is no tool. */
+/** Returns null for an endpoint without a dialect, and for an operation that is not a tool. */
 export function describedTool(endpoint: Endpoint): DescribedTool | null {
   const operation = endpoint.dialect === undefined ? null : describedOperation(endpoint);
   if (operation === null || operation.tool === null) return null;

@@ -108,7 +108,7 @@ function checkNames(tool: DescribedTool, all: Arguments): void {
   if (missing !== undefined) throw new ToolArgumentError(`the argument ${display(missing.name)} is missing`);
 }
 
-/** @throws ToolArgumentError for a value that is no text and no number */
+/** @throws ToolArgumentError for a value that is neither a text nor a number */
 function parameterText(name: string, value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);

@@ -48,7 +48,10 @@ export function openApiDocument(
   };
 }
 
-/** Returns a warning for each operation whose id has a number because of a collision. */
+/**
+ * Returns a warning for each operation whose id has a number because of a collision.
+ * @throws GeneratorError for invalid options
+ */
 export function openApiDiagnostics(
   endpoints: readonly Endpoint[],
   partial: Partial<OpenApiOptions>,
@@ -69,7 +72,10 @@ function withEventStreams(paths: JsonSchema, endpoints: readonly Endpoint[], opt
   return { ...paths, ...Object.fromEntries(streams) };
 }
 
-/** Returns the document as a file; none without `filePath`. */
+/**
+ * Returns the document as a file; none without `filePath`.
+ * @throws GeneratorError for invalid options
+ */
 export function openApiFiles(
   endpoints: readonly Endpoint[],
   partial: Partial<OpenApiOptions>,

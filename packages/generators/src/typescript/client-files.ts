@@ -102,7 +102,10 @@ function relativeImport(from: string, to: string): string {
   return `${up === '' ? './' : up}${target.slice(shared).join('/')}`;
 }
 
-/** Returns a warning for each function, URL and event source whose name has a number because of a collision. */
+/**
+ * Returns a warning for each function, URL and event source whose name has a number because of a collision.
+ * @throws GeneratorError for invalid options
+ */
 export function typescriptClientDiagnostics(
   endpoints: readonly Endpoint[],
   partial: Partial<TypescriptClientOptions>,

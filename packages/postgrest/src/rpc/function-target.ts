@@ -84,7 +84,7 @@ function rowTypeOf({ type }: RoutineResult): string | null {
   return type?.rowType ?? type?.sql ?? null;
 }
 
-/** @param type null: it is no single value, or a record */
+/** @param type null: the result is not a single value, or it is a record */
 function valueForm(type: TypeFacts | null): Pick<FunctionTarget, 'media' | 'isBytes'> {
   return type === null
     ? { media: null, isBytes: false }

@@ -51,7 +51,7 @@ export function unknownFunction(
   });
 }
 
-/** Arguments are no secret where a function can be called. */
+/** Arguments of a function are not secret to callers that may call it. */
 const minArguments = 0.33;
 
 /** Returns the hint at the most similar list of arguments of the overloads; null without one. */

@@ -27,7 +27,7 @@ export class PresenceUpdates {
     };
     this.#pending.set(topic, pending);
     for (const presence of leaves) {
-      // A presence that has come and gone meanwhile is no news.
+      // A presence that began and ended meanwhile is not sent.
       if (!pending.joins.delete(presence.ref)) pending.leaves.set(presence.ref, presence);
     }
     for (const presence of joins) {

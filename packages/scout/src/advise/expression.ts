@@ -21,7 +21,7 @@ function tokenize(expression: string): readonly Token[] {
 /** A half-open range of tokens. */
 type Range = readonly [start: number, end: number];
 
-/** Words of expressions that are no columns. */
+/** Words of expressions that are not columns. */
 const keywords: ReadonlySet<string> = new Set(
   'SELECT AS NULL TRUE FALSE AND OR NOT IS IN ANY ALL ARRAY CASE WHEN THEN ELSE END DISTINCT FROM COALESCE'.split(' '),
 );

@@ -26,15 +26,14 @@ export interface WorkerCounts {
   readonly configured: number;
 }
 
-/** Runs the checks. The database is queried at most once a second. */
 /** The time that the database has to answer `select 1`, which fits into the default second of probes of Kubernetes. */
 const probeTimeoutMs = 1000;
 
+/** Runs the checks. The database is queried at most once a second. */
 export class HealthChecks {
   readonly #configuration: Configuration;
   readonly #gateway: Gateway;
   readonly #probes: DatabaseProbes;
-
   readonly #workers: (() => WorkerCounts) | null;
 
   /** @param workers null: there is one process */

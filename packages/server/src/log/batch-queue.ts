@@ -1,10 +1,10 @@
-import { toError } from '@pgway/core/internal';
 /** A bounded queue in front of a slow output. Adding to it never waits. */
+import { toError } from '@pgway/core/internal';
 
 export interface BatchSink<Item> {
   /**
    * Writes the items.
-   * @returns how many lines of them are lost for good
+   * @returns the number of lines that are lost
    * @throws Error when none can be written now; the queue writes them again later
    */
   write(items: readonly Item[]): Promise<number>;

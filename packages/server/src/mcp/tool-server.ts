@@ -61,10 +61,10 @@ function unknownTool(name: string): ProtocolError {
   );
 }
 
-/** Returns the page after the tool that the cursor names. A reload between two pages leaves none out. */
 /** The maximum number of tools in one page of the list. */
 const pageSize = 100;
 
+/** Returns the page after the tool that the cursor names. A reload between two pages omits no tool. */
 function listTools(tools: readonly McpTool[], cursor: string | undefined): ListToolsResult {
   const after = cursor === undefined ? '' : Buffer.from(cursor, 'base64url').toString();
   if (cursor !== undefined && !/^[\w-]{1,64}$/.test(after)) {

@@ -1,7 +1,7 @@
 /** The row changes of a server with workers, in the primary process: one reader of the log, whose messages are encoded once for each worker. */
 import { Problem } from '@pgway/core';
 import type { ChangeFeed, ChangeListener, ChangeMessage, TableReport } from '@pgway/core/internal';
-import { DatabaseError } from '@pgway/core/internal';
+import { DatabaseError, toError } from '@pgway/core/internal';
 import type { Channel } from './channel.ts';
 import {
   type ChangeFailure,
@@ -14,7 +14,6 @@ import {
   toWorker,
   type WatchTablesQuestion,
 } from './topics.ts';
-import { toError } from '@pgway/core/internal';
 
 /** Opens the feed. It is called when a worker needs row changes. */
 export type OpenChangeFeed = () => Promise<ChangeFeed>;

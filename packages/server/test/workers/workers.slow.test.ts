@@ -94,7 +94,6 @@ async function startGate(connectionString: string) {
   return { connectionString: through.href, connected, open };
 }
 
-/** The process may have exited. */
 /** Writes a file in one step: a reader finds the old content or the new one. */
 async function replaceFile(path: string, content: string): Promise<void> {
   await writeFile(`${path}.unfinished`, content);

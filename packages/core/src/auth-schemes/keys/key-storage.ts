@@ -20,7 +20,7 @@ export interface KeyStorage {
   warning(): Promise<string | null>;
 }
 
-/** Keys in memory, lost at the end of the process: for tests, and for development with one process. */
+/** Creates a storage of keys in memory, lost at the end of the process: for tests, and for development with one process. */
 export function memoryKeyStorage(): KeyStorage {
   const keys = new Map<string, string>();
   return {
