@@ -79,6 +79,7 @@ async function serve(name: ProxyName, shutdownDelay = 0): Promise<Setting> {
         // Events between servers are encrypted: both need the same keys.
         dataProtection: { folder: keys, secret: 'a secret of sixteen characters' },
         events: { broadcast: 'postgres' },
+        metrics: { path: '/metrics', access: 'always' },
       },
     });
     const program = start(folder, [process.execPath, bin]);
@@ -103,7 +104,7 @@ function suite(name: ProxyName): void {
     const { proxy } = await serve(name);
     expect((await get(proxy, '/api/echo?text=abc')).text).toBe('3');
     expect((await get(proxy, '/api/missing')).headers['content-type']).toBe('application/problem+json');
-    expect((await get(proxy, '/metrics')).status).toBe(404);
+    for (const path of ['/metrics', '/metrics/', '/metrics/?a=b']) expect((await get(proxy, path)).status).toBe(404);
 
     const session = connect(`https://127.0.0.1:${proxy.httpsPort}`, { ca: proxy.certificate });
     onTestFinished(() => session.destroy());
