@@ -12,10 +12,10 @@ beforeEach(() => {
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** A call of a connection; null: of one that carries one call at a time. */
-function callOf(connection: object | null, mayBlock = false): QueuedCall {
+/** A call of a client; null: of an unknown one. */
+function callOf(client: object | null, mayBlock = false): QueuedCall {
   const call: Call = { steps: [], mayShare: true, mayBlock, timeout: 0, done: ignore, failed: ignore };
-  return new QueuedCall(connection === null ? call : { ...call, connection }, () => false);
+  return new QueuedCall(client === null ? call : { ...call, client }, () => false);
 }
 
 function transaction(): QueuedCall {
@@ -81,7 +81,7 @@ test('queued calls of a client that reads nothing go before later ones of such c
   expect(queueOf().precedes(callOf(idle), allow([idle]))).toBe(false);
 });
 
-test('the time since which calls wait, without those of some connections', () => {
+test('the time since which calls wait, without those of some clients', () => {
   const [idle, other] = [{}, {}];
   const calls = [callOf(idle, true), callOf(other), callOf(null)];
   const queue = queueOf(...calls);

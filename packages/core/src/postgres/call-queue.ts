@@ -1,4 +1,4 @@
-import { type Call, type CallHandle, CallCancelled, type PoolStatistics } from './port.ts';
+import { type Call, type CallHandle, CallCancelled, type ClientKey, type PoolStatistics } from './port.ts';
 import type { CallRequest } from './call-request.ts';
 import type { Session } from './session.ts';
 
@@ -8,8 +8,8 @@ export interface AllowedCalls {
   readonly blocking: () => boolean;
   /** Whether it may be a transaction. */
   readonly transaction: () => boolean;
-  /** The connections of clients that have read nothing of a response: their calls wait behind those of others. */
-  readonly unread: () => ReadonlySet<object>;
+  /** The clients that have read nothing of a response: their calls wait behind those of others. */
+  readonly unread: () => ReadonlySet<ClientKey>;
 }
 
 /**
@@ -47,12 +47,12 @@ export class CallQueue {
 
   /**
    * Returns the time since which the oldest call has waited, by `performance.now()`; infinite without a call.
-   * @param unread connections whose calls do not count
+   * @param unread clients whose calls do not count
    * @param own one whose calls count nevertheless
    */
-  oldestSince(unread?: ReadonlySet<object>, own?: object): number {
-    const counts = ({ call: { connection } }: QueuedCall): boolean =>
-      connection === undefined || connection === own || unread?.has(connection) !== true;
+  oldestSince(unread?: ReadonlySet<ClientKey>, own?: ClientKey): number {
+    const counts = ({ call: { client } }: QueuedCall): boolean =>
+      client === undefined || client === own || unread?.has(client) !== true;
     const sinceOf = (queue: readonly QueuedCall[]): number => queue.find(counts)?.since ?? Infinity;
     return Math.min(sinceOf(this.#ordinary), sinceOf(this.#blocking), sinceOf(this.#transactions));
   }
@@ -131,13 +131,13 @@ function isOlder(one: QueuedCall | undefined, other: QueuedCall | undefined): bo
 }
 
 /** Returns the first call whose client reads. */
-function firstRead(queue: readonly QueuedCall[], unread: ReadonlySet<object>): QueuedCall | undefined {
-  return queue.find(({ call: { connection } }) => connection === undefined || !unread.has(connection));
+function firstRead(queue: readonly QueuedCall[], unread: ReadonlySet<ClientKey>): QueuedCall | undefined {
+  return queue.find(({ call: { client } }) => client === undefined || !unread.has(client));
 }
 
-/** Whether the client of a call reads, as far as its connection shows it. */
-function isRead({ call: { connection } }: QueuedCall, unread: AllowedCalls['unread']): boolean {
-  return connection === undefined || !unread().has(connection);
+/** Whether the client of a call reads, as far as it is known. */
+function isRead({ call: { client } }: QueuedCall, unread: AllowedCalls['unread']): boolean {
+  return client === undefined || !unread().has(client);
 }
 
 /** The number of retries after a lost connection; a call that ends its own connection must not repeat forever. */

@@ -120,6 +120,9 @@ export interface CallPlan {
 
 export type IsolationLevel = 'read committed' | 'repeatable read' | 'serializable';
 
+/** Identifies a client: its connection if it carries several calls at a time, else its network, as `clientNetwork` returns it. */
+export type ClientKey = object | string;
+
 /** Statements that run in one network round trip and one transaction. */
 export interface Call {
   readonly steps: readonly Step[];
@@ -155,8 +158,8 @@ export interface Call {
   readonly snapshot?: string;
   /** The client that reads the rows. Absent: `CallHandle.resume` alone shows its progress. */
   readonly reader?: RowReader;
-  /** Its connection if it carries several calls at a time: they wait behind those of others while the client reads nothing of one of them. */
-  readonly connection?: object | undefined;
+  /** The client of the call: its calls wait behind those of others while it reads nothing of one of them. */
+  readonly client?: ClientKey | undefined;
   /** Milliseconds after the call is sent; 0 means no timeout. Null: the `statement_timeout` of its session. */
   readonly timeout: number | null;
   /** Null: the `plan_cache_mode` of the session at its start. Default null. */

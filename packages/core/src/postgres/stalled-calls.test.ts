@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { ClientKey } from './port.ts';
 import { StalledCalls, type StalledCall, type StallingSession, type WaitingCalls } from './stalled-calls.ts';
 
 /** The clock, in milliseconds. */
@@ -17,7 +18,7 @@ afterEach(() => {
 
 class Response implements StallingSession<StalledCall> {
   readonly state = { isRetired: false };
-  readonly call = { progressedAt: now, call: { connection: {} } };
+  readonly call = { progressedAt: now, call: { client: {} } };
   isEnded = false;
 
   get stalledCall(): StalledCall | null {
@@ -37,7 +38,7 @@ interface Pool {
   readonly responses: readonly Response[];
   /** Which of the responses have ended. */
   readonly ended: () => readonly number[];
-  readonly connections: () => ReadonlySet<object>;
+  readonly clients: () => ReadonlySet<ClientKey>;
   /**
    * Checks until so many milliseconds have passed.
    * @param turnMs the time of one turn of the event loop
@@ -54,7 +55,7 @@ function startPool(size: number, waitsSince: number | WaitingCalls['oldestSince'
   const calls = new StalledCalls<StalledCall>(sessions, { oldestSince }, size);
   return {
     responses,
-    connections: () => calls.unread(),
+    clients: () => calls.unread(),
     ended: () => responses.flatMap(({ isEnded }, index) => (isEnded ? [index] : [])),
     run: (ms, turnMs, between) => {
       for (const end = now + ms; now < end;) {
@@ -102,29 +103,29 @@ test('after a call has waited for a second, responses whose clients have read no
   expect(ended()).toEqual([0, 1, 2]);
 });
 
-test('the connections of clients that have read nothing of a response', () => {
-  const { responses, connections, run } = startPool(3);
-  const of = (...indexes: readonly number[]): ReadonlySet<object> =>
-    new Set(indexes.map((index) => responses[index]!.call.call.connection));
-  expect(connections()).toEqual(of(0, 1, 2));
+test('the clients that have read nothing of a response', () => {
+  const { responses, clients, run } = startPool(3);
+  const of = (...indexes: readonly number[]): ReadonlySet<ClientKey> =>
+    new Set(indexes.map((index) => responses[index]!.call.call.client));
+  expect(clients()).toEqual(of(0, 1, 2));
   run(40, 20);
   responses[1]!.progress();
   responses[2]!.isEnded = true;
   run(20, 20);
-  expect([...connections()]).toEqual([...of(0)]);
+  expect([...clients()]).toEqual([...of(0)]);
 });
 
-test('calls of a connection whose client has read nothing end its own responses alone', () => {
+test('calls of a client that has read nothing end its own responses alone', () => {
   const waits = now - 60_000;
   const { responses, ended, run } = startPool(4, (unread, own) => {
-    const attacker = responses[3]!.call.call.connection;
+    const attacker = responses[3]!.call.call.client;
     return unread?.has(attacker) === true && own !== attacker ? Infinity : waits;
   });
   run(20, 20);
   for (const response of responses.slice(0, 3)) response.progress();
   run(600, 20);
   expect(ended()).toEqual([3]);
-  // The next response of its connection has not begun to wait within a second: its calls count.
+  // Its next response has not begun to wait within a second: its calls count.
   run(2_000, 20);
   expect(ended()).toEqual([0, 1, 2, 3]);
 });

@@ -1,4 +1,4 @@
-import { type Call, clientShare } from './port.ts';
+import { type Call, type ClientKey, clientShare } from './port.ts';
 
 /** Milliseconds that a call waits for a connection before responses are ended for it. */
 const minWaitMs = 100;
@@ -15,16 +15,16 @@ const checkIntervalMs = 20;
 /** Between two checks, at most so much time counts: the events of sockets are handled once between them, however late the second one is. */
 const maxCountedMs = 2 * checkIntervalMs;
 
-/** Milliseconds in which a connection counts as one that reads nothing after such a response was ended: its next one does not wait at once. */
+/** Milliseconds in which a client counts as one that reads nothing after such a response was ended: its next one does not wait at once. */
 const endedMs = 1_000;
 
-const none: ReadonlySet<object> = new Set();
+const none: ReadonlySet<ClientKey> = new Set();
 
 /** A call that holds its connection because its client does not read. */
 export interface StalledCall {
   /** When the client has last taken bytes, or the response has begun to wait for it; by `performance.now()`. */
   readonly progressedAt: number;
-  readonly call: Pick<Call, 'connection'>;
+  readonly call: Pick<Call, 'client'>;
 }
 
 export interface StallingSession<C extends StalledCall> {
@@ -44,7 +44,7 @@ interface Watch {
 
 export interface WaitingCalls {
   /** @see CallQueue.oldestSince */
-  oldestSince(unread?: ReadonlySet<object>, own?: object): number;
+  oldestSince(unread?: ReadonlySet<ClientKey>, own?: ClientKey): number;
 }
 
 interface WatchedCall<C extends StalledCall> extends Watch {
@@ -55,16 +55,16 @@ interface WatchedCall<C extends StalledCall> extends Watch {
 /**
  * Ends responses whose clients do not read, while other calls wait for their connections. A client reads as long as its socket drains at its own
  * pace: a response ends when checks have seen no progress for two seconds, or, past a share of the pool, for half a second and four times the
- * longest time that its client has needed before. Time in which the process handled no events does not count. Calls of a connection whose client
- * has read nothing end responses of this connection alone.
+ * longest time that its client has needed before. Time in which the process handled no events does not count. Calls of a client that has read
+ * nothing end its own responses alone.
  */
 export class StalledCalls<C extends StalledCall> {
   readonly #sessions: ReadonlyMap<StallingSession<C>, unknown>;
   readonly #queue: WaitingCalls;
   readonly #share: number;
   readonly #watches = new WeakMap<C, Watch>();
-  /** The connections whose clients had read nothing of a response when it was ended, with the time. */
-  readonly #ended = new Map<object, number>();
+  /** The clients that had read nothing of a response when it was ended, with the time. */
+  readonly #ended = new Map<ClientKey, number>();
   #checkedAt = 0;
   #isScheduled = false;
   #isEnding = false;
@@ -84,7 +84,7 @@ export class StalledCalls<C extends StalledCall> {
   check(now: number): void {
     const countedMs = Math.min(now - this.#checkedAt, maxCountedMs);
     this.#checkedAt = now;
-    for (const [connection, at] of this.#ended) if (now - at >= endedMs) this.#ended.delete(connection);
+    for (const [client, at] of this.#ended) if (now - at >= endedMs) this.#ended.delete(client);
     const stalled = this.#watch(countedMs);
     if (stalled.length > 0 && now - this.#queue.oldestSince() >= minWaitMs) this.#checkSoon();
     if (this.#isEnding || this.#selectLate(stalled, now).length === 0) return;
@@ -93,22 +93,22 @@ export class StalledCalls<C extends StalledCall> {
     afterPendingEvents(() => {
       this.#isEnding = false;
       for (const { session, call, longestMs } of this.#selectLate(this.#watch(0), now)) {
-        const { connection } = call.call;
-        if (longestMs === null && connection !== undefined) this.#ended.set(connection, now);
+        const { client } = call.call;
+        if (longestMs === null && client !== undefined) this.#ended.set(client, now);
         session.abandon(call);
       }
     });
   }
 
-  /** Returns the connections of clients that have read nothing of a response, which waits for them or has just been ended. */
-  unread(): ReadonlySet<object> {
-    let connections = this.#ended.size === 0 ? undefined : new Set(this.#ended.keys());
+  /** Returns the clients that have read nothing of a response, which waits for them or has just been ended. */
+  unread(): ReadonlySet<ClientKey> {
+    let clients = this.#ended.size === 0 ? undefined : new Set(this.#ended.keys());
     for (const { stalledCall } of this.#sessions.keys()) {
-      const connection = stalledCall?.call.connection;
-      if (connection === undefined || (this.#watches.get(stalledCall!)?.longestMs ?? null) !== null) continue;
-      (connections ??= new Set()).add(connection);
+      const client = stalledCall?.call.client;
+      if (client === undefined || (this.#watches.get(stalledCall!)?.longestMs ?? null) !== null) continue;
+      (clients ??= new Set()).add(client);
     }
-    return connections ?? none;
+    return clients ?? none;
   }
 
   /** Returns the stalled calls; the one without progress for the longest time comes first. */
@@ -142,7 +142,7 @@ export class StalledCalls<C extends StalledCall> {
   /** Returns the calls whose responses end now. */
   #selectLate(stalled: readonly WatchedCall<C>[], now: number): readonly WatchedCall<C>[] {
     const unread = this.unread();
-    const waitedMs = ({ call }: WatchedCall<C>): number => now - this.#queue.oldestSince(unread, call.call.connection);
+    const waitedMs = ({ call }: WatchedCall<C>): number => now - this.#queue.oldestSince(unread, call.call.client);
     const isAwaited = (call: WatchedCall<C>): boolean => waitedMs(call) >= minWaitMs;
     // Another pool waits for the connection of a retired session.
     const late = stalled.filter(

@@ -10,6 +10,7 @@ import { RowCounter } from '../response/rows.ts';
 import { HeaderRow } from '../response/response-headers.ts';
 import { createSettingsRow } from '../response/response-settings.ts';
 import { selectRole, selectTimeout } from './call-connection.ts';
+import { clientKey } from './client-key.ts';
 import { buildSteps, isReadOnlyCall, mayRunTwice } from './call-steps.ts';
 import type { CompiledEndpoint } from './compiled-endpoint.ts';
 import { getsToken, tokenHoldLimit } from './consistency.ts';
@@ -64,7 +65,7 @@ export function sendCall(
       atomic: endpoint.kind === 'procedure',
       timeout: selectTimeout(context, endpoint, isHostConnection),
       reader: writer,
-      connection: request.connection,
+      client: clientKey(request),
       plan: run.plan,
       notice: createNoticeHandler(context, endpoint, run.raiseEvent),
       done: (elapsed, changedSetting) => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
+import type { GatewayOptions } from '@pgway/core';
 import { startGateway, type TestGateway } from '@pgway/testing';
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -12,6 +13,12 @@ const sql = `
   comment on function all_rows is 'HTTP GET';
   create function hello() returns text language sql stable as $$ select 'hello' $$;
   comment on function hello is 'HTTP GET';
+  create sequence begun;
+  create function counted_rows() returns table (n bigint, content text) language sql as
+    $$ select n, repeat('x', 1000) from (select nextval('begun')) s (n), generate_series(1, 30000) $$;
+  comment on function counted_rows is 'HTTP GET';
+  create function begun_rows() returns bigint language sql stable as $$ select last_value from begun $$;
+  comment on function begun_rows is 'HTTP GET';
 `;
 
 /** PostgreSQL waits for the gateway to read. */
@@ -22,17 +29,17 @@ const waitingForClient = `select from pg_stat_activity
 const largeBytes = 30_000_000;
 
 /** Far above the time of a slow machine, on which each of many responses takes long to fill its buffers. */
-async function serve(poolSize: number): Promise<TestGateway> {
-  const gateway = await startGateway(sql, { poolSize, slowClientTimeout: 600, acquireTimeout: 55 });
+async function serve(poolSize: number, options: Partial<GatewayOptions> = {}): Promise<TestGateway> {
+  const gateway = await startGateway(sql, { poolSize, slowClientTimeout: 600, acquireTimeout: 55, ...options });
   onTestFinished(() => gateway.close());
   return gateway;
 }
 
 /** Sends a request for all rows, and reads nothing of the response. */
-function ask(gateway: TestGateway, path = '/api/all-rows'): Socket {
-  const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+function ask(gateway: TestGateway, path = '/api/all-rows', { from = '127.0.0.1', header = '' } = {}): Socket {
+  const socket = connect({ port: Number(new URL(gateway.url).port), host: '127.0.0.1', localAddress: from });
   socket.on('error', () => undefined).pause();
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${header}\r\n`);
   onTestFinished(() => void socket.destroy());
   return socket;
 }
@@ -97,6 +104,30 @@ test('a client that has read while the gateway was busy for seconds receives eve
   expect((await bytes)[0]).toBeGreaterThan(largeBytes);
   expect((await hello).body).toBe('hello');
 });
+
+const forwardedFor = (address: string): { readonly header: string } => ({ header: `X-Forwarded-For: ${address}\r\n` });
+
+test.each([
+  { name: 'clients', trustedProxies: [], attacker: { from: '127.0.0.8' }, other: { from: '127.0.0.9' } },
+  {
+    name: 'clients behind a trusted proxy',
+    trustedProxies: ['loopback'],
+    attacker: forwardedFor('192.0.2.8'),
+    other: forwardedFor('192.0.2.9'),
+  },
+])(
+  '$name: calls of an address that reads nothing wait behind those of others',
+  async ({ trustedProxies, ...clients }) => {
+    const gateway = await serve(1, { authentication: { trustedProxies } });
+    const { attacker, other } = clients;
+    for (let count = 0; count < 20; count++) ask(gateway, '/api/counted-rows', attacker);
+    await expect.poll(() => statistics(gateway)).toMatchObject({ open: 1, idle: 0, waiting: 19 });
+    await expect.poll(() => gateway.database.query(waitingForClient)).toHaveLength(1);
+    const response = ask(gateway, '/api/begun-rows', other).setEncoding('utf8').resume();
+    const [text] = (await once(response, 'data')) as [string];
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n1$/);
+  },
+);
 
 test('a response without progress stays while no call waits', async () => {
   const gateway = await serve(2);
