@@ -41,6 +41,8 @@ export function excelHandler(defaults: ExcelUploadOptions = {}): UploadHandler {
       const usage = new WorkbookUsage(options);
       const temporary = await writeTemporaryFile(file.content);
       try {
+        // Waits for a connection before shared texts are in memory: as many workbooks are read as uploads may have connections.
+        await context.transaction();
         return await readFile(temporary.fd, { file, context, usage });
       } finally {
         await temporary.close();

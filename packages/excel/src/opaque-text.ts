@@ -1,19 +1,51 @@
-/** A private-use character before the code of a character in four hexadecimal digits. */
-const mark = '\uE000';
+/** Added to the code of an encoded character: private-use characters stand for those up to 255. */
+const offset = 0xe000;
+const lastCode = offset + 0xff;
+/** Code units that become a text at once. */
+const pieceLength = 8192;
 
 /**
  * Writes a text so that it has no entity, escape or control character. Versions of the reader differ in which of them they decode, and how
- * often.
+ * often. A character becomes one character, or two if it is a private-use one. The text must not have NUL.
  */
 export function encodeText(text: string): string {
-  return text.replace(
-    /[&_\uE000\p{Cc}]/gu,
-    (character) => `${mark}${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  if (!/[&\uE000-\uE0FF\p{Cc}]|_[xX]/u.test(text)) return text;
+  const codes = new Uint16Array(2 * text.length);
+  let length = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (isPrivate(code)) codes[length++] = offset;
+    codes[length++] = isOpaque(code) ? offset + code : code;
+  }
+  return toText(codes.subarray(0, length));
 }
 
 /** Returns the text that was encoded. */
 export function decodeText(encoded: string): string {
-  if (!encoded.includes(mark)) return encoded;
-  return encoded.replace(/\uE000([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  if (!/[\uE000-\uE0FF]/.test(encoded)) return encoded;
+  const codes = new Uint16Array(encoded.length);
+  let length = 0;
+  for (let index = 0; index < encoded.length; index++) {
+    const code = encoded.charCodeAt(index);
+    // The offset itself stands before a private-use character of the text.
+    if (code === offset) codes[length++] = encoded.charCodeAt(++index);
+    else codes[length++] = isPrivate(code) ? code - offset : code;
+  }
+  return toText(codes.subarray(0, length));
+}
+
+function isPrivate(code: number): boolean {
+  return code >= offset && code <= lastCode;
+}
+
+/** Whether a code is that of `&`, `_` or a control character. */
+function isOpaque(code: number): boolean {
+  return code === 0x26 || code === 0x5f || code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+function toText(codes: Uint16Array): string {
+  let text = '';
+  for (let start = 0; start < codes.length; start += pieceLength)
+    text += String.fromCharCode(...codes.subarray(start, start + pieceLength));
+  return text;
 }

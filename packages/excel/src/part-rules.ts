@@ -4,9 +4,33 @@ import type { ElementRule, XmlAttributes } from './xml-filter.ts';
 
 // ECMA-376 part 1, chapter 18: the elements of a workbook that hold its values. Formulas are dropped, so that their results are read.
 
+/** The reader keeps these elements in memory, with more bytes than they have in the file. */
+const maxRelationships = 10_000;
+/** Excel has at most 65,490 cell styles. */
+const maxStyles = 65_536;
+/** The limit of Excel, in UTF-16 code units. The reader examines the code of a format for each cell, in quadratic time. */
+const maxFormatLength = 255;
+/** Code units of the values of one row, as many as a record of CSV has bytes. */
+const maxRowLength = 1024 * 1024;
+/** Each row command gets the name. Excel itself allows 31 characters. */
+const maxSheetName = 255;
+
+const relationship: ElementRule = {
+  attributes: ['Id', 'Type', 'Target', 'TargetMode'],
+  maxCount: maxRelationships,
+};
+
 export const relationshipRules: ElementRule = {
-  children: {
-    Relationships: { children: { Relationship: { attributes: ['Id', 'Type', 'Target', 'TargetMode'] } } },
+  children: { Relationships: { children: { Relationship: relationship } } },
+};
+
+const numberFormat: ElementRule = {
+  attributes: ['numFmtId', 'formatCode'],
+  maxCount: maxStyles,
+  open: (attributes) => {
+    const { formatCode = '' } = attributes;
+    if (formatCode.length <= maxFormatLength) return attributes;
+    throw new MalformedWorkbook(`has a number format of more than ${maxFormatLength} characters`);
   },
 };
 
@@ -14,27 +38,32 @@ export const styleRules: ElementRule = {
   children: {
     styleSheet: {
       children: {
-        numFmts: { children: { numFmt: { attributes: ['numFmtId', 'formatCode'] } } },
-        cellXfs: { children: { xf: { attributes: ['numFmtId'] } } },
+        numFmts: { children: { numFmt: numberFormat } },
+        cellXfs: { children: { xf: { attributes: ['numFmtId'], maxCount: maxStyles } } },
       },
     },
   },
 };
 
-const text: ElementRule = { isTransparent: true, text: (value) => encodeText(unescapeText(value)) };
 /** Plain text, or runs of formatted text. Phonetic text is dropped. */
-const textChildren: Readonly<Record<string, ElementRule>> = {
-  t: text,
-  r: { isTransparent: true, children: { t: text } },
-};
+function textChildren(pass: (text: string) => string): Readonly<Record<string, ElementRule>> {
+  const text: ElementRule = { isTransparent: true, text: pass };
+  return { t: text, r: { isTransparent: true, children: { t: text } } };
+}
 
 export const sharedStringRules: ElementRule = {
-  children: { sst: { children: { si: { inner: 't', children: textChildren } } } },
+  children: { sst: { children: { si: { inner: 't', children: textChildren(passText) } } } },
 };
+
+function passText(text: string): string {
+  return encodeText(unescapeText(text));
+}
 
 export function workbookRules(usage: WorkbookUsage): ElementRule {
   const open = (attributes: XmlAttributes): XmlAttributes => {
     usage.add('maxSheets', 1);
+    if ((attributes['name'] ?? '').length > maxSheetName)
+      throw new MalformedWorkbook(`has a sheet whose name has more than ${maxSheetName} characters`);
     return attributes;
   };
   const sheet: ElementRule = { attributes: ['name', 'sheetId', 'state', 'r:id'], open };
@@ -53,12 +82,13 @@ const cellTypes: readonly string[] = ['n', 's', 'str', 'inlineStr', 'b', 'e', 'd
 /** The rules of one sheet. Row numbers and cell addresses that a file leaves out are added. */
 export class SheetRules {
   readonly #usage: WorkbookUsage;
-  readonly #sharedStrings: number;
+  readonly #sharedStrings: readonly string[];
+  #rowLength = 0;
   #row = 0;
   #column = 0;
   #type = 'n';
 
-  constructor(usage: WorkbookUsage, sharedStrings: number) {
+  constructor(usage: WorkbookUsage, sharedStrings: readonly string[]) {
     this.#usage = usage;
     this.#sharedStrings = sharedStrings;
   }
@@ -69,7 +99,7 @@ export class SheetRules {
       open: (attributes) => this.#openCell(attributes),
       children: {
         v: { text: (value) => this.#passValue(value) },
-        is: { inner: 't', children: textChildren },
+        is: { inner: 't', children: textChildren((text) => this.#passText(text)) },
       },
     };
     const row: ElementRule = {
@@ -86,6 +116,7 @@ export class SheetRules {
       throw new MalformedWorkbook(`has a row with the number ${quote(r)}`);
     this.#row = number;
     this.#column = 0;
+    this.#rowLength = 0;
     this.#usage.add('maxRows', 1);
     return { r: String(number) };
   }
@@ -109,12 +140,23 @@ export class SheetRules {
     return Number(row) === this.#row ? columnNumber(letters.toUpperCase()) : Number.NaN;
   }
 
+  #passText(text: string): string {
+    this.#addLength(text.length);
+    return passText(text);
+  }
+
+  /** The reader collects the cells of a row in memory. */
+  #addLength(length: number): void {
+    this.#rowLength += length;
+    if (this.#rowLength > maxRowLength)
+      throw new MalformedWorkbook(`has a row with more than ${maxRowLength} characters`);
+  }
+
   #passValue(value: string): string {
+    this.#addLength(value.length);
     switch (this.#type) {
       case 's':
-        if (!(readInteger(value.trim()) < this.#sharedStrings))
-          throw new MalformedWorkbook(`has no shared text ${quote(value)}`);
-        return value.trim();
+        return this.#passSharedText(value);
       case 'b':
         return value === '1' || value.toLowerCase() === 'true' ? '1' : '0';
       case 'n':
@@ -123,8 +165,16 @@ export class SheetRules {
       case 'e':
         return value;
       default:
-        return encodeText(unescapeText(value));
+        return passText(value);
     }
+  }
+
+  #passSharedText(value: string): string {
+    const index = value.trim();
+    const text = this.#sharedStrings[readInteger(index)];
+    if (text === undefined) throw new MalformedWorkbook(`has no shared text ${quote(value)}`);
+    this.#addLength(text.length);
+    return index;
   }
 }
 

@@ -38,7 +38,7 @@ interface Relationship {
 interface PartReader {
   readonly workbookRels?: readonly Relationship[];
   readonly model?: { readonly sheets?: readonly { readonly name: string; readonly rId: string }[] };
-  readonly sharedStrings?: readonly unknown[];
+  readonly sharedStrings?: readonly string[];
   readonly properties?: { readonly model?: { readonly date1904?: boolean } };
   _parseRels(part: Readable): Promise<void>;
   _parseWorkbook(part: Readable): Promise<void>;
@@ -104,7 +104,7 @@ export class Workbook {
    * @throws MalformedWorkbook with the row, Problem past a limit
    */
   async *rows({ part }: Sheet): AsyncIterable<SheetRow> {
-    const rules = new SheetRules(this.#usage, this.#reader.sharedStrings?.length ?? 0);
+    const rules = new SheetRules(this.#usage, this.#reader.sharedStrings ?? []);
     const iterator = filterPart(this.#archive.read(part), rules.rules);
     const reader = new WorksheetReader({ workbook: this.#reader, id: 1, iterator, options: readerOptions });
     const date1904 = this.#reader.properties?.model?.date1904 === true;

@@ -9,6 +9,8 @@ export interface ElementRule {
   readonly attributes?: readonly string[];
   /** Elements inside that pass, by their names without a prefix. Others are dropped with all that is in them. */
   readonly children?: Readonly<Record<string, ElementRule>>;
+  /** Elements of the rule in a part, beyond which it is refused. */
+  readonly maxCount?: number;
   /** Checks the attributes, and returns those that pass. */
   readonly open?: (attributes: XmlAttributes) => XmlAttributes;
   /** Returns the text that passes. Without it, no text passes. */
@@ -31,6 +33,7 @@ export class XmlFilter {
   readonly #parser = new SaxesParser();
   readonly #rules: ElementRule[];
   readonly #root: ElementRule;
+  readonly #counts = new Map<ElementRule, number>();
   #output = '';
   #dropped = 0;
   #textLength = 0;
@@ -96,6 +99,7 @@ export class XmlFilter {
       this.#drop();
       return;
     }
+    this.#count(rule, name);
     this.#rules.push(rule);
     const attributes = passAttributes(tag.attributes, rule);
     if (rule.isTransparent === true) return;
@@ -105,6 +109,14 @@ export class XmlFilter {
       if (value !== undefined) tagText += ` ${key}="${escapeXml(value)}"`;
     }
     this.#output += rule.inner === undefined ? `${tagText}>` : `${tagText}><${rule.inner}>`;
+  }
+
+  #count(rule: ElementRule, name: string): void {
+    const { maxCount } = rule;
+    if (maxCount === undefined) return;
+    const count = (this.#counts.get(rule) ?? 0) + 1;
+    if (count > maxCount) throw new MalformedWorkbook(`has more than ${maxCount} elements ${name}`);
+    this.#counts.set(rule, count);
   }
 
   #drop(): void {

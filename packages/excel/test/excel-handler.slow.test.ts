@@ -1,8 +1,10 @@
 import { Workbook } from '@cj-tech-master/excelts';
-import { type Answer, useGateway } from '@pgway/testing';
+import { type Answer, startGateway, useGateway } from '@pgway/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { defaultUploadHandlers } from '@pgway/core';
 import { excelHandler } from '@pgway/excel';
 import { json, plain, problem, problemOf } from '../../core/test/behaviour/support.ts';
+import { beginUpload, fileHead, leftovers } from '../../core/test/uploads/forms.ts';
 import { filesIn, newFolder, openFilesIn } from '../../core/test/uploads/file-store.ts';
 import { sharedStringsXml, sheetXml, workbook, workbookParts, zip } from './workbooks.ts';
 
@@ -370,6 +372,30 @@ describe('a file that is no workbook is refused, and no row command runs', () =>
       () => zip({ ...books, 'xl/workbook.xml': `${' '.repeat(64 * 1024 * 1024)}<workbook/>` }),
     ],
     ['a changed byte', async () => corrupt(await zip(books))],
+    [
+      'too many relationships',
+      () => zip({ ...books, '_rels/.rels': repeated('Relationships', '<Relationship/>', 10_001) }),
+    ],
+    [
+      'too many styles',
+      () => zip({ ...books, 'xl/styles.xml': `<styleSheet>${repeated('cellXfs', '<xf/>', 65_537)}</styleSheet>` }),
+    ],
+    [
+      'a number format whose quadratic reading would take minutes',
+      () =>
+        zip({
+          ...books,
+          'xl/styles.xml': `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="${'['.repeat(256)}"/></numFmts></styleSheet>`,
+        }),
+    ],
+    [
+      'a long name of a sheet, which each row command would get',
+      () =>
+        zip({
+          ...books,
+          'xl/workbook.xml': `<workbook><sheets><sheet name="${'a'.repeat(256)}"/></sheets></workbook>`,
+        }),
+    ],
   ])('%s', async (_, file) => {
     const bytes = await file();
     expect(plain(await post('/api/import', bytes))).toEqual(
@@ -378,6 +404,10 @@ describe('a file that is no workbook is refused, and no row command runs', () =>
     expect(await takeRows()).toEqual([]);
   });
 });
+
+function repeated(parent: string, element: string, count: number): string {
+  return `<${parent}>${element.repeat(count)}</${parent}>`;
+}
 
 /** Changes the checksum of all entries. */
 function corrupt(archive: Bytes): Bytes {
@@ -424,6 +454,11 @@ describe('a defect in a sheet fails the upload, and no row stays', () => {
       `${first}<row r="2"><c t="str"><v>${'x'.repeat(3_000_000)}</v></c></row>`,
       'has a text that is too long',
     ],
+    [
+      'a row of long texts',
+      `${first}<row r="2">${`<c t="inlineStr"><is><t>${'x'.repeat(200_000)}</t></is></c>`.repeat(6)}</row>`,
+      'has a row with more than 1048576 characters',
+    ],
   ])('%s', async (_, rows, fault) => {
     const xml = rows.endsWith('<row r="2">') ? sheetXml(rows).slice(0, -40) : sheetXml(rows);
     const answer = await post('/api/import', await zip({ ...books, 'xl/worksheets/sheet1.xml': xml }));
@@ -437,6 +472,22 @@ describe('a defect in a sheet fails the upload, and no row stays', () => {
     );
     expect(await takeRows()).toEqual([]);
   });
+});
+
+test('a shared text counts in each cell of a row that has it', async () => {
+  const cells = (count: number): string => `<row>${'<c t="s"><v>0</v></c>'.repeat(count)}</row>`;
+  const strings = `<si><t>${'_'.repeat(65_535)}</t></si>`;
+  const accepted = await post('/api/import', await workbook(cells(16).repeat(2), strings));
+  expect(accepted.status).toBe(200);
+  expect(await takeRows('length(fields[16])')).toEqual([{ length: 65_535 }, { length: 65_535 }]);
+  const refused = await post('/api/import', await workbook(cells(17), strings));
+  expect(problem(refused)).toMatchObject(
+    problemOf(400, {
+      type: 'urn:pgway:problem:malformed-file',
+      detail: 'The sheet "Books" of the workbook has a row with more than 1048576 characters, after row 0.',
+    }),
+  );
+  expect(await takeRows()).toEqual([]);
 });
 
 describe('a workbook past a limit is a 413, and leaves nothing', () => {
@@ -477,6 +528,33 @@ describe('a workbook past a limit is a 413, and leaves nothing', () => {
     );
     expect(await takeRows()).toEqual([]);
   });
+});
+
+test('a workbook waits for a connection before it is read, so that few are in memory', async () => {
+  const waiting = await startGateway(
+    `create function keep(_meta json) returns json language sql as 'select _meta';
+     comment on function keep is 'HTTP
+     upload for large_object, _meta as metadata';
+     create function import(_meta json) returns json language sql as 'select _meta';
+     comment on function import is 'HTTP
+     upload for excel, _meta as metadata
+     row_command = select $1';`,
+    {
+      uploadOptions: {
+        uploadHandlers: { ...defaultUploadHandlers(), excel: excelHandler },
+        maxUploadConnections: 1,
+        uploadQueueTimeout: 0.1,
+      },
+    },
+  );
+  onTestFinished(() => waiting.close());
+  const first = beginUpload(waiting, '/api/keep');
+  onTestFinished(() => void first.socket.destroy());
+  first.write(`${fileHead('a.txt')}hello`);
+  await expect.poll(async () => (await leftovers(waiting.database)).transactions).toBe(1);
+  const body = new FormData();
+  body.append('file', new File(['this is no workbook'], 'books.xlsx'));
+  expect(problem(await waiting.send('POST /api/import', { body }))).toMatchObject(problemOf(503));
 });
 
 describe('temporary files', () => {
