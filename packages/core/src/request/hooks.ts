@@ -10,6 +10,7 @@ import type { ExecutableCall } from './build-query.ts';
 import { execute } from './execute.ts';
 import type { ExecutionContext } from './execution.ts';
 import { runHostStatement } from './host-statement.ts';
+import { createNoticeHandler, type NoticeListener } from './notice-events.ts';
 import { authorizeRepeated } from './idempotency/authorize-repeated.ts';
 import { respond } from './respond.ts';
 import { executeUpload, type UploadExecutionContext } from './upload/execute-upload.ts';
@@ -166,6 +167,8 @@ class HostStatements {
   readonly #execution: ExecutionContext;
   readonly #call: ExecutableCall;
   readonly #request: GatewayRequest;
+  /** Limits the notices of all statements of the call together. */
+  readonly #onNotice: NoticeListener;
   readonly #cancels = new Set<() => void>();
   #isListening = false;
   #isDisconnected = false;
@@ -174,6 +177,7 @@ class HostStatements {
     this.#execution = execution;
     this.#call = call;
     this.#request = request;
+    this.#onNotice = createNoticeHandler(execution, call.candidate.endpoint, null);
   }
 
   async run(sql: string, values: readonly Value[]): Promise<TextTable> {
@@ -185,7 +189,7 @@ class HostStatements {
       if (this.#isDisconnected) cancel();
     };
     try {
-      const input = { call: this.#call, request: this.#request, onCancellable };
+      const input = { call: this.#call, request: this.#request, onCancellable, onNotice: this.#onNotice };
       return await runHostStatement(this.#execution, input, sql, values);
     } catch (error) {
       this.errors.add(error);

@@ -1,10 +1,16 @@
 import { createTextRowSink } from '../postgres/query.ts';
-import type { TextTable, Value } from '../postgres/port.ts';
+import type { Notice, TextTable, Value } from '../postgres/port.ts';
 import { selectDatabase, selectRole, selectTimeout } from './call-connection.ts';
 import { buildSteps } from './call-steps.ts';
 import type { ExecutionContext, ExecutionInput } from './execution.ts';
 import { createRun } from './run.ts';
 import { selectTraceparent } from './trace-context.ts';
+
+export interface HostStatementInput
+  extends Pick<ExecutionInput, 'call' | 'request'>, Required<Pick<ExecutionInput, 'onCancellable'>> {
+  /** Called for each notice of the statement. */
+  readonly onNotice: (notice: Notice) => void;
+}
 
 /**
  * Runs a statement of the host with the settings, role and connection of a call, in a transaction of its own. The session is reset
@@ -13,11 +19,7 @@ import { selectTraceparent } from './trace-context.ts';
  */
 export async function runHostStatement(
   context: ExecutionContext,
-  {
-    call,
-    request,
-    onCancellable,
-  }: Pick<ExecutionInput, 'call' | 'request'> & Required<Pick<ExecutionInput, 'onCancellable'>>,
+  { call, request, onCancellable, onNotice }: HostStatementInput,
   sql: string,
   values: readonly Value[],
 ): Promise<TextTable> {
@@ -43,7 +45,7 @@ export async function runHostStatement(
       atomic: true,
       role: selectRole(context, call),
       timeout: selectTimeout(context, endpoint, isHostConnection),
-      notice: (notice) => context.onNotice(endpoint, notice),
+      notice: onNotice,
       done: () => resolve(rows.rows),
       failed: reject,
     });

@@ -187,6 +187,20 @@ test.each([
   ]);
 });
 
+test('the statements of a hook log 1,000 notices for each call, too', async () => {
+  const lines = await linesOf('POST /alternates/1/1', {
+    commandCallback: async ({ query }) => {
+      await query('select alternates(800, 800)');
+      await query('select alternates(800, 800)');
+      return { status: 200 };
+    },
+  });
+  const routine = 'public.alternates(_texts integer, _notices integer)';
+  expect(lines.slice(1_000)).toEqual([
+    ['info', 'further notices of this call are not reported', { name: 'Gateway', routine, severity: 'NOTICE' }],
+  ]);
+});
+
 test('a call with 1,000 notices of as many texts logs them', async () => {
   const messages = (await linesOf('POST /alternates/1000/1000', {})).map(([, message]) => message);
   expect(messages).toEqual(Array.from({ length: 1_000 }, (_, index) => `text ${(index + 1) % 1_000}`));
