@@ -1,10 +1,10 @@
 /** The HTTP application: the gateway, and what the configuration adds to its responses. */
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import * as zlib from 'node:zlib';
 import { type Endpoint, type Gateway, Problem } from '@pgway/core';
 import { requestId, requestMethods } from '@pgway/core/internal';
 import { gatewayPlugin } from '@pgway/core/fastify';
-import { fastify, type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
+import { fastify, type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { callerDocument, replyCaller } from './caller-document.ts';
 import { hasCors } from '../config/schema/http.ts';
@@ -64,14 +64,18 @@ export async function createApp(
     // No route has a schema. The default compilers would be loaded, which takes a tenth of the start.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     routerOptions: { maxParamLength: maxUriLength(configuration.limits) },
+    // Of paths that are not percent-encoded UTF-8. No hook runs before.
+    frameworkErrors: (error, request, reply) => {
+      sendClientError(error, configuration.gateway.errorFormat, addServerHeaders(request, reply));
+    },
   });
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    addServerHeaders(request, reply);
     done();
   });
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     if (error instanceof Problem) return sendProblem(error, configuration.gateway.errorFormat, reply);
-    if ((error.statusCode ?? 500) < 500) return reply.send(error);
+    if ((error.statusCode ?? 500) < 500) return sendClientError(error, configuration.gateway.errorFormat, reply);
     onError(error, request);
     return sendProblem(new Problem('internal', { cause: error }), configuration.gateway.errorFormat, reply);
   });
@@ -136,6 +140,30 @@ function findPage(
 const noCompiler = (): never => {
   throw new Error('a route has a schema');
 };
+
+function addServerHeaders({ id }: Pick<FastifyRequest, 'id'>, reply: FastifyReply): FastifyReply {
+  return reply.header('x-request-id', id).header('x-content-type-options', 'nosniff');
+}
+
+/** An error of Fastify or of its plugins. */
+interface ClientError {
+  readonly statusCode?: number;
+  /** Such as `Content-Range`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends status and headers of an error, without its message. */
+function sendClientError(
+  { statusCode = 400, headers = {} }: ClientError,
+  errorFormat: string,
+  reply: FastifyReply,
+): FastifyReply {
+  const title = STATUS_CODES[statusCode] ?? 'Bad Request';
+  reply.code(statusCode).headers(headers);
+  if (errorFormat === 'text') return reply.type('text/plain; charset=utf-8').send(title);
+  const problem = JSON.stringify({ type: 'about:blank', title, status: statusCode });
+  return reply.header('content-type', 'application/problem+json').send(Buffer.from(problem));
+}
 
 /** @param nearest the endpoint that the request may mean; null: none, or the client is not told */
 function sendNotFound(nearest: string | null, errorFormat: string, reply: FastifyReply): FastifyReply {

@@ -104,7 +104,25 @@ describe('hostile paths', () => {
     expect([400, 404, 414]).toContain(status);
     expect(body).not.toMatch(/SECRET|root:|home|^a$/);
     expect(body).not.toContain(site.folder);
-    expect([status, headers['x-content-type-options']]).not.toEqual([404, undefined]);
+    expect(headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  test('a path that is not percent-encoded UTF-8: the problem does not have it', async () => {
+    for (const target of ['/%', '/%zz', '/docs/%ff', '/%c0%ae?a=b']) {
+      const { status, headers, body } = await get(site.port, target, { 'x-request-id': 'r1' });
+      expect({ status, headers, body }).toEqual({
+        status: 400,
+        headers: {
+          'x-request-id': 'r1',
+          'x-content-type-options': 'nosniff',
+          'content-type': 'application/problem+json',
+          'content-length': '57',
+          date: expect.any(String),
+          connection: 'close',
+        },
+        body: '{"type":"about:blank","title":"Bad Request","status":400}',
+      });
+    }
   });
 
   test.each([

@@ -92,8 +92,10 @@ describe('files', () => {
       'bytes */10',
       undefined,
     ]);
+    expect(JSON.parse(range.body)).toEqual({ type: 'about:blank', title: 'Range Not Satisfiable', status: 416 });
     const match = await get(port, '/a.txt', { 'if-match': '"other"' });
     expect([match.status, match.headers['cache-control']]).toEqual([412, undefined]);
+    expect(JSON.parse(match.body)).toEqual({ type: 'about:blank', title: 'Precondition Failed', status: 412 });
   });
 
   test('the index of a folder; a folder without its slash is redirected to it', async () => {
