@@ -475,6 +475,7 @@ mcp_title Films'`);
       path           /rest/film                    the route of its source
       parameters     query                         the dialect postgrest reads the request
       authorization  reader                        line 3: set by the comment
+      planCacheMode  measured                      the operation only reads
       line 1         HTTP                          publishes the routine
       line 2         for select                    tags: the lines after it apply to this endpoint
       line 3         authorize reader              requires one of the roles reader
