@@ -169,11 +169,16 @@ class Reader {
   }
 }
 
-const longest = 100;
+const longestKey = 100;
 
-/** A key of the client's as an answer repeats it: a refusal must not be as large as what it refuses. */
+/** Returns a key of the client's as a response repeats it. */
 export function truncateKey(key: string): string {
-  if (key.length <= longest) return key;
+  return truncate(key, longestKey);
+}
+
+/** Returns a text of the client's as a response repeats it: a refusal must not be as large as what it refuses. */
+export function truncate(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
   // Half of a surrogate pair is not a character.
-  return `${key.slice(0, longest).replace(/[\ud800-\udbff]$/, '')}…`;
+  return `${text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '')}…`;
 }

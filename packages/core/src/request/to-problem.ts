@@ -7,6 +7,7 @@ import {
   LocatedError,
   OutcomeUnknown,
 } from '../postgres/port.ts';
+import { truncate } from '../http/json-reader.ts';
 import { Problem, problemTypes } from '../http/problem.ts';
 import type { ValueSource } from '../ports/ports.ts';
 import { isStale, type StaleError } from './stale-endpoint.ts';
@@ -68,7 +69,7 @@ function databaseProblem(error: DatabaseError, context: ProblemContext): Problem
   const diagnostics = toLogicalNames === null ? error.diagnostics : toLogicalNames(error.diagnostics);
   const status = selectStatus(diagnostics.code, invalidParameter, context.statuses);
   return new Problem(invalidParameter === null ? 'database-error' : 'invalid-parameter', {
-    title: constraintMessage(diagnostics, context) ?? diagnostics.message,
+    title: constraintMessage(diagnostics, context) ?? selectMessage(diagnostics, invalidParameter),
     status,
     ...selectDetail(diagnostics, context),
     members: {
@@ -79,6 +80,13 @@ function databaseProblem(error: DatabaseError, context: ProblemContext): Problem
     headers: status === 503 || diagnostics.code === lockNotAvailable ? retryAfter : [],
     cause: error,
   });
+}
+
+/** Characters of a message that repeats a value, which can be as long as the body of the request. */
+const maxQuotedLength = 500;
+
+function selectMessage({ message }: Diagnostics, invalidParameter: ValueSource | null): string {
+  return invalidParameter === null ? message : truncate(message, maxQuotedLength);
 }
 
 /** The comment's message for the violated constraint, if it has one. */

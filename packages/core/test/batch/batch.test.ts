@@ -265,6 +265,34 @@ describe('references', () => {
     expect(await batch([addBob, echo(8)])).toMatchObject({ status: 400, body: { pointer: '/1' } });
   });
 
+  test('a path and a body have at most 1,000 references, of at most 1,000 characters', async () => {
+    const refs = (count: number): object[] => Array.from({ length: count }, () => ({ $ref: '0/id' }));
+    const echo = (value: unknown): object => ({ method: 'POST', path: '/api/echo', body: { value } });
+    const whole = await batch([addAda, echo(refs(1_000)), echo(['"$ref"', ...refs(999)])]);
+    expect([whole.status, (whole.body as readonly { readonly status: number }[]).map(({ status }) => status)]).toEqual([
+      200,
+      [200, 200, 200],
+    ]);
+    const problem = (detail: string): unknown => ({
+      type: 'urn:pgway:problem:batch-too-large',
+      title: 'The batch is larger than this server accepts',
+      status: 400,
+      detail,
+      pointer: '/1',
+    });
+    expect(await batch([addBob, echo(refs(1_001))])).toEqual({
+      status: 400,
+      body: problem('The body has more than 1000 references; use fewer, or a request for all of the values.'),
+    });
+    const path = ['/api/echo?value=', ...Array.from({ length: 1_001 }, () => [{ $ref: '0/id' }, ',']).flat()];
+    expect(await batch([addBob, { method: 'POST', path }])).toEqual({
+      status: 400,
+      body: problem('The path has more than 1000 references; use fewer, or a request for all of the values.'),
+    });
+    const long = await batch([addBob, echo({ $ref: `0/${'x'.repeat(1_000)}` })]);
+    expect(long).toMatchObject({ status: 400, body: { type: 'urn:pgway:problem:invalid-batch', pointer: '/1' } });
+  });
+
   test('"references": false keeps data that looks like a reference', async () => {
     const value = { $ref: '0/id' };
     const { body } = await batch([addAda, { method: 'POST', path: '/api/echo', body: { value }, references: false }]);

@@ -155,6 +155,15 @@ describe('one key per field', () => {
     });
   });
 
+  test('the message repeats 500 characters of such a value, and no half of one', async () => {
+    const before = 'invalid input syntax for type integer: "';
+    const shown = 'x'.repeat(499 - before.length);
+    const { body } = await gateway.send(
+      `GET /api/name-pet?petPetId=${shown}${encodeURIComponent('😀😀')}&petPetName=y`,
+    );
+    expect(JSON.parse(body)).toMatchObject({ title: `${before}${shown}…` });
+  });
+
   test('none of them, with a default: the default', async () => {
     expect((await post('/api/maybe-pet', {})).body).toBe('true');
   });

@@ -3,7 +3,14 @@ import { type JsonSlice, readElements, readMembers, sliceToText } from '../../ht
 import { Problem } from '../../http/problem.ts';
 import { methods } from '../../endpoints/endpoint.ts';
 import { queryMethod } from '../../http/methods.ts';
-import { findReferences, type PlacedReference, readReference, type Reference } from './references.ts';
+import {
+  findReferences,
+  maxReferences,
+  type PlacedReference,
+  readReference,
+  type Reference,
+  tooMany,
+} from './references.ts';
 
 /** One request of a batch, as the client sent it. */
 export interface BatchItem {
@@ -103,6 +110,8 @@ function readMethod(value: JsonSlice | undefined): string {
 
 function readPath(value: JsonSlice | undefined, takesReferences: boolean): BatchItem['path'] {
   const pieces = value?.kind === 'array' ? readElements(value) : value === undefined ? [] : [value];
+  // References and the texts between them.
+  if (pieces.length > 2 * maxReferences + 1) throw tooMany('path');
   const path = pieces.map((piece): string | Reference => {
     if (piece.kind === 'string') return sliceToText(piece);
     const reference = takesReferences ? readReference(piece) : null;

@@ -28,19 +28,43 @@ export interface PlacedReference {
 }
 
 const key = '$ref';
+const quotedKey = `"${key}"`;
 /** A position, and a JSON pointer (RFC 6901) without the position's own slash. */
 const pattern = /^(0|[1-9]\d{0,5})((?:\/[^/]*)*)$/;
 
 /** Levels of a body: each one is read again to find the next. */
 const maxDepth = 8;
+/** References of one request, in its path and in its body each: reading them blocks other requests. */
+export const maxReferences = 1_000;
+/** Characters of a reference. */
+const maxTextLength = 1_000;
 
 /**
- * Returns the references in a JSON value, in order.
- * @throws Problem `invalid-batch`
+ * Returns the references in a body, in order.
+ * @throws Problem `invalid-batch`, `batch-too-large`
  */
-export function findReferences(value: JsonSlice, depth = 0): readonly PlacedReference[] {
+export function findReferences(body: JsonSlice): readonly PlacedReference[] {
+  if (hasTooMany(sliceToJson(body))) throw tooMany('body');
+  return findWithin(body, 0);
+}
+
+/** Returns the problem of a path or body with too many references. */
+export function tooMany(part: 'path' | 'body'): Problem {
+  return new Problem('batch-too-large', {
+    detail: `The ${part} has more than ${maxReferences} references; use fewer, or a request for all of the values.`,
+  });
+}
+
+function hasTooMany(json: string): boolean {
+  let count = 0;
+  for (let at = json.indexOf(quotedKey); at !== -1; at = json.indexOf(quotedKey, at + quotedKey.length))
+    if (++count > maxReferences) return true;
+  return false;
+}
+
+function findWithin(value: JsonSlice, depth: number): readonly PlacedReference[] {
   // Most values have none.
-  if (!sliceToJson(value).includes(`"${key}"`)) return [];
+  if (!sliceToJson(value).includes(quotedKey)) return [];
   const reference = readReference(value);
   if (reference !== null) return [{ reference, start: value.start, end: value.end }];
   if (depth === maxDepth) {
@@ -50,7 +74,7 @@ export function findReferences(value: JsonSlice, depth = 0): readonly PlacedRefe
   }
   const parts =
     value.kind === 'array' ? readElements(value) : value.kind === 'object' ? readMembers(value).values() : [];
-  return [...parts].flatMap((part) => findReferences(part, depth + 1));
+  return [...parts].flatMap((part) => findWithin(part, depth + 1));
 }
 
 /**
@@ -63,7 +87,7 @@ export function readReference(value: JsonSlice): Reference | null {
   const target = members.get(key);
   if (target === undefined || members.size > 1) return null;
   const text = sliceToText(target);
-  const match = target.kind === 'string' ? pattern.exec(text) : null;
+  const match = target.kind === 'string' && text.length <= maxTextLength ? pattern.exec(text) : null;
   if (match === null) {
     throw invalid(
       `${quote(text)} is not a reference; write the position of an earlier request and a path in its response, as in {"$ref": "0/id"}, or set "references" to false if the object is data.`,
