@@ -161,8 +161,8 @@ test('a short call joins the pipeline of another connection although calls of a 
   const [quick, large] = [named('select 1'), `select repeat('x', 1000) from generate_series(1, 100000)`];
   // Both connections have prepared the statement.
   await Promise.all([ask(pool, [[quick], 'select pg_sleep(0.2)']), ask(pool, [[quick]])].map(({ answer }) => answer));
-  const connection = {};
-  const unread = ask(pool, [large], { connection, sink: { row: () => false } });
+  const client = {};
+  const unread = ask(pool, [large], { client, sink: { row: () => false } });
   await until('it waits for its client', async () => {
     const waiting = await db.query(
       `select from pg_stat_activity where application_name = 'unread' and wait_event = 'ClientWrite'`,
@@ -171,11 +171,11 @@ test('a short call joins the pipeline of another connection although calls of a 
   });
   // All are sent in one turn of the event loop, so that none has ended. The expected time of the first one lets no call join its batch.
   const running = ask(pool, [[quick]], { mayShare: true, expectedMs: 100 });
-  const queued = ask(pool, ['select 2'], { connection });
+  const queued = ask(pool, ['select 2'], { client });
   expect(pool.statistics().waiting).toBe(1);
-  const own = ask(pool, [[quick]], { mayShare: true, connection });
+  const own = ask(pool, [[quick]], { mayShare: true, client });
   expect(pool.statistics().waiting).toBe(2);
-  const other = ask(pool, [[quick]], { mayShare: true, connection: {} });
+  const other = ask(pool, [[quick]], { mayShare: true, client: {} });
   expect(pool.statistics().waiting).toBe(2);
   expect(await Promise.all([running, queued, own, other].map((one) => errorOf(one)))).toEqual(Array(4).fill('done'));
   unread.handle.cancel();

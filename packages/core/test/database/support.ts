@@ -31,7 +31,7 @@ export interface Asked {
 }
 
 export interface AskOptions {
-  readonly connection?: object;
+  readonly client?: object;
   readonly expectedMs?: number;
   readonly mayShare?: boolean;
   readonly mayBlock?: boolean;

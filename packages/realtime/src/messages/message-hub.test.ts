@@ -10,7 +10,7 @@ test('the clients that are present in a topic are limited, and each can change w
   const presence = (index: number) => ({ ref: `${index}`, key: 'x', meta: `{"phx_ref":"${index}"}` });
   for (let index = 0; index < 1_000; index++) hub.track(topic, presence(index), null, `${index % 10}`);
   expect(() => hub.track(topic, presence(1_000), null, 'x')).toThrow(
-    '1000 clients are present in the channel, which is the limit',
+    '1000 clients are present in the channel, which is the maximum; try again later, or use several channels',
   );
   hub.track(topic, presence(1_001), '0', '0');
   hub.track({ ...topic, isPrivate: true }, presence(1_002), null, '0');
@@ -38,7 +38,7 @@ test('the presences of a caller in a topic are limited', () => {
   const topic = { name: 'room', isPrivate: false };
   const presence = (index: number) => ({ ref: `${index}`, key: 'x', meta: '{}' });
   for (let index = 0; index < 100; index++) hub.track(topic, presence(index), null, 'ada');
-  const limit = 'You are present in the channel 100 times, which is the limit';
+  const limit = 'You are present in the channel 100 times, which is the maximum; untrack a presence first';
   expect(() => hub.track(topic, presence(100), null, 'ada')).toThrow(limit);
   hub.track(topic, presence(101), null, 'bob');
   hub.track({ ...topic, name: 'other' }, presence(102), null, 'ada');
