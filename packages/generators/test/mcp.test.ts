@@ -1,11 +1,13 @@
 import { type McpTool, mcpTools, ToolArgumentError, type ToolRequest, toolRequest } from '@pgway/generators/internal';
+import { crudSource } from '@pgway/core';
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { useGateway } from '@pgway/testing';
 import { describe, expect, test } from 'vitest';
 
 const hostile = readFileSync(new URL('./golden/hostile/setup.sql', import.meta.url), 'utf8');
-const gateway = useGateway(`${hostile}
+const gateway = useGateway(
+  `${hostile}
 create type inner_type as (a int, b text[]);
 create type outer_type as (x inner_type, ys inner_type[]);
 create function deep(_value outer_type, _list outer_type[]) returns setof outer_type language sql
@@ -68,12 +70,17 @@ create function hinted() returns int language sql as $$ select 1 $$;
 comment on function hinted is 'HTTP
 mcp
 mcp_hints read_only open_world';
+create table item (id int generated always as identity primary key, label text);
+comment on table item is 'HTTP
+mcp';
 create function misspelt() returns int language sql as $$ select 1 $$;
 comment on function misspelt is 'HTTP
 mcp = maybe
 mcp_name no spaces
 mcp_hints harmless
-mcp_hints additive destructive';`);
+mcp_hints additive destructive';`,
+  { sourcesCreated: (sources) => void sources.push(crudSource()) },
+);
 
 const list = (include: 'marked' | 'readOnly' = 'marked'): ReturnType<typeof mcpTools> =>
   mcpTools(gateway.gateway.endpoints, { include });
@@ -180,6 +187,25 @@ describe('tools', () => {
 
   test('hints of a comment replace those of the routine', () => {
     expect(tool('hinted').hints).toEqual({ readOnly: true, destructive: false, idempotent: true, openWorld: true });
+  });
+
+  test('a plain insert of a table is not idempotent, although it is a PUT', () => {
+    const hints = list()
+      .tools.filter(({ endpoints }) => endpoints[0]!.table !== null)
+      .map(({ name, endpoints, hints: { idempotent } }) => `${endpoints[0]!.method} ${name} ${idempotent}`);
+    expect(hints.toSorted()).toEqual([
+      'DELETE delete_item true',
+      'DELETE delete_returning_item true',
+      'GET select_item true',
+      'POST update_item false',
+      'POST update_returning_item false',
+      'PUT insert_item false',
+      'PUT insert_on_conflict_do_nothing_item true',
+      'PUT insert_on_conflict_do_nothing_returning_item true',
+      'PUT insert_on_conflict_do_update_item true',
+      'PUT insert_on_conflict_do_update_returning_item true',
+      'PUT insert_returning_item false',
+    ]);
   });
 
   test('composite types of any depth have schemas', () => {

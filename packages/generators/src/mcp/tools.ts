@@ -193,14 +193,20 @@ function reads({ table, volatility }: Endpoint): boolean {
 }
 
 /** A plain insert adds rows and changes none. */
+function isPlainInsert({ table }: Endpoint): boolean {
+  return /^insert(?:Returning)?$/.test(table?.operation ?? '');
+}
+
 function isDestructive(endpoint: Endpoint): boolean {
   if (has(endpoint, 'destructive')) return true;
   if (onlyReads(endpoint) || has(endpoint, 'additive')) return false;
-  return !/^insert(?:Returning)?$/.test(endpoint.table?.operation ?? '');
+  return !isPlainInsert(endpoint);
 }
 
 function isIdempotent(endpoint: Endpoint): boolean {
   if (has(endpoint, 'idempotent') || onlyReads(endpoint)) return true;
   // With an optional key, a call without one runs again.
-  return endpoint.method === 'PUT' || endpoint.method === 'DELETE' || endpoint.idempotency === 'required';
+  if (endpoint.idempotency === 'required') return true;
+  // A plain insert is a PUT, and a repetition adds the row again.
+  return (endpoint.method === 'PUT' || endpoint.method === 'DELETE') && !isPlainInsert(endpoint);
 }

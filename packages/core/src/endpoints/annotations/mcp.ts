@@ -93,7 +93,7 @@ export const mcpHints: ValueAnnotation<readonly ToolHint[]> = valueAnnotation({
   names: ['mcp_hints'],
   syntax: ['mcp_hints read_only | destructive | additive | idempotent | open_world …'],
   documentation:
-    'The effects of the [tool](../guide/mcp.md), by which clients decide whether a person has to confirm a call. Without this line, a stable or immutable function only reads, any other one is destructive, and `PUT`, `DELETE` and `idempotent required` are idempotent. `additive`: it changes data, and destroys none. `open_world`: it reaches other systems.',
+    'The effects of the [tool](../guide/mcp.md), by which clients decide whether a person has to confirm a call. Without this line, a stable or immutable function only reads, any other one is destructive, and `PUT`, `DELETE` and `idempotent required` are idempotent, but not a plain insert of a table. `additive`: it changes data, and destroys none. `open_world`: it reaches other systems.',
   isGuard: false,
   parse: parseHints,
 });
