@@ -14,7 +14,7 @@ import { CallerSubscriptions } from './caller-subscriptions.ts';
 import { Connection, toCallerRequest } from './connection.ts';
 import { type Handshake, readHandshake, refuseHandshake } from './handshake.ts';
 import { checkIntervalMs, maxCallerMessagesPerSecond, maxMessageBytes } from './limits.ts';
-import { broadcastRoute } from './messages/broadcast-route.ts';
+import { broadcastRoutes } from './messages/broadcast-route.ts';
 import { DatabaseMessages } from './messages/database-messages.ts';
 import { MessageHistory } from './messages/message-history.ts';
 import { MessageHub } from './messages/message-hub.ts';
@@ -56,7 +56,7 @@ export interface Realtime {
 
 /**
  * Serves row changes, broadcasts and presence to clients such as `@supabase/supabase-js`, which work unchanged. Starts to read the log of
- * the database, and adds the route `POST <path>/api/broadcast` to the gateway.
+ * the database, and adds the routes of `broadcastRoutes` to the gateway.
  * @throws RangeError for an invalid option, and for a gateway with tenants
  */
 export function realtime(gateway: Gateway, options: RealtimeOptions = {}): Realtime {
@@ -119,7 +119,8 @@ class Connections {
     const path = trimPath(options.path);
     this.#path = `${path}/websocket`;
     const { allowedOrigins } = options;
-    services.addRoute(broadcastRoute(path, services, { allowedOrigins, isClosing: () => this.#isClosing }));
+    for (const route of broadcastRoutes(path, services, { allowedOrigins, isClosing: () => this.#isClosing }))
+      services.addRoute(route);
     const checkAll = (): void => {
       for (const connection of this.#open) connection.check();
     };

@@ -302,7 +302,7 @@ describe('a join is refused', () => {
     ],
   ])('%s', async (_, binding, reason) => {
     const { status } = await join(connect(server), [binding]);
-    const text = /^CHANNEL_ERROR: "(?<reason>.*)"$/.exec(status)!.groups!['reason']!.replaceAll('\\"', '"');
+    const text = /^CHANNEL_ERROR: (?<reason>.*)$/.exec(status)!.groups!['reason']!;
     expect(text).toBe(reason);
   });
 
@@ -315,7 +315,8 @@ describe('a join is refused', () => {
     const client = connect(server);
     const { status } = await join(
       client,
-      Array.from({ length: 101 }, () => film),
+      // The client joins with equal bindings once.
+      Array.from({ length: 101 }, (_, index) => ({ ...film, filter: `id=gt.${index}` })),
     );
     expect(status).toContain(
       'The channel has 101 bindings of postgres_changes; use several channels with at most 100 each',

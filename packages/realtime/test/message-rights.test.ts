@@ -36,7 +36,7 @@ test('without a role of callers, private channels are refused: the policies do n
   onTestFinished(() => other.close());
   const { status } = await enter(connect(other), 'room:1');
   expect(status).toBe(
-    'CHANNEL_ERROR: "Private channels need a role of callers that row level security applies to; set authentication.databaseRole"',
+    'CHANNEL_ERROR: Private channels need a role of callers that row level security applies to; set authentication.databaseRole',
   );
 });
 

@@ -61,7 +61,7 @@ export interface TestClientOptions {
 /** Returns the unchanged client, which disconnects after the test. */
 export function connect(service: Pick<TestRealtime, 'url'>, options: TestClientOptions = {}): RealtimeClient {
   const client = createClient(service, options);
-  onTestFinished(() => client.disconnect());
+  onTestFinished(() => void client.disconnect());
   return client;
 }
 

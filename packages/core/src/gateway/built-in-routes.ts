@@ -31,8 +31,13 @@ export function withBuiltInRoutes(handle: Handle, routes: readonly GatewayRoute[
   if (routes.length === 0) return handle;
   const byPath = new Map<string, GatewayRoute[]>();
   for (const route of routes) addRoute(byPath, route);
+  const templates = routes.filter(({ matches }) => matches !== undefined);
+  const find = (path: string): readonly GatewayRoute[] | undefined => {
+    const found = byPath.get(path) ?? templates.filter((route) => route.matches!(path));
+    return found.length === 0 ? undefined : found;
+  };
   return (request) => {
-    const matches = byPath.get(withoutTrailingSlash(request.path));
+    const matches = find(withoutTrailingSlash(request.path));
     if (matches === undefined) return handle(request);
     const route = matches.find(({ method }) => method === request.method);
     if (route !== undefined) {

@@ -36,6 +36,8 @@ export interface SignInResponse {
 export interface SchemeRoute {
   readonly method: string;
   readonly path: string;
+  /** Returns whether the route has a path, percent-encoded, where `path` is a template for people; omitted: it has `path` alone. */
+  matches?(path: string): boolean;
   /** @throws Problem */
   handle(request: GatewayRequest): Promise<GatewayResponse>;
   /** Returns the response to a problem, such as a page for a browser; null: the usual problem response. */
