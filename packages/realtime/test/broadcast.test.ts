@@ -118,7 +118,7 @@ describe.each(['1.0.0', '2.0.0'])('with vsn %s', (vsn) => {
     await expect.poll(() => ada.names()).toEqual({ ...both, bob: [{ mood: 'bad' }] });
     await tab.channel.untrack();
     await expect.poll(() => bob.names()).toEqual({ ada: [{ tab: 1 }], bob: [{ mood: 'bad' }] });
-    first.disconnect();
+    void first.disconnect();
     await expect.poll(() => bob.names()).toEqual({ bob: [{ mood: 'bad' }] });
     expect(new Set(bob.events)).toEqual(new Set(['join bob', 'leave bob', 'join ada', 'leave ada']));
     await bob.channel.untrack();

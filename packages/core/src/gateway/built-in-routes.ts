@@ -31,7 +31,7 @@ export function withBuiltInRoutes(handle: Handle, routes: readonly GatewayRoute[
   if (routes.length === 0) return handle;
   const byPath = new Map<string, GatewayRoute[]>();
   for (const route of routes) addRoute(byPath, route);
-  const templates = routes.filter(({ matches }) => matches !== undefined);
+  const templates = routes.filter((route) => 'matches' in route);
   const find = (path: string): readonly GatewayRoute[] | undefined => {
     const found = byPath.get(path) ?? templates.filter((route) => route.matches!(path));
     return found.length === 0 ? undefined : found;
