@@ -32,7 +32,7 @@ async function enter(process: TestRealtime, key: string): Promise<Client> {
   channel.on('broadcast', { event: '*' }, ({ payload }: { readonly payload: unknown }) => received.push(payload));
   expect(await subscribe(channel)).toBe('SUBSCRIBED');
   const present = (): readonly string[] => Object.keys(channel.presenceState()).toSorted();
-  return { channel, received, present, disconnect: () => client.disconnect() };
+  return { channel, received, present, disconnect: () => void client.disconnect() };
 }
 
 describe.each(['workers', 'servers'])('%s', (kind) => {

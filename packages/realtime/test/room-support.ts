@@ -66,7 +66,7 @@ export function useRooms(): TestRooms {
     const client = createClient(realtime, { apikey: tokens.bob, token: tokens.bob });
     await enter(client, 'room:1');
     await vi.waitFor(() => expect(gateway.gateway.statistics().changes?.subscribers).toBe(1), { timeout: 170_000 });
-    client.disconnect();
+    void client.disconnect();
   });
   const user = (name: User, vsn?: string): RealtimeClient =>
     connect(realtime, { apikey: tokens[name], token: tokens[name], ...(vsn === undefined ? {} : { vsn }) });
