@@ -8,6 +8,8 @@ import { part } from './testing/src/part.ts';
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 const integration = ['packages/*/test/**/*.test.ts', 'testing/src/**/*.test.ts'];
+/** As integration tests, and each of them takes several seconds. */
+const long = ['packages/*/test/**/*.long.test.ts'];
 const slow = ['packages/*/test/**/*.slow.test.ts', 'bench/test/**/*.slow.test.ts'];
 /** Projects `integration` and `property` run these; `property` runs ten times as many cases. */
 const property = 'packages/*/test/**/*.property.test.ts';
@@ -40,10 +42,10 @@ const ofSlowTests = {
 
 /** Short files that take long: they would begin last, and the run would wait for them alone. A file that is missing here costs only time. */
 const longFiles = [
-  'packages/core/test/behaviour/fair-connections.test.ts',
+  'packages/core/test/behaviour/fair-connections.long.test.ts',
   'packages/core/test/plans/measured-plans.slow.test.ts',
-  'packages/scout/test/advise/rules.test.ts',
-  'packages/scout/test/ddl/replay.test.ts',
+  'packages/scout/test/advise/rules.long.test.ts',
+  'packages/scout/test/ddl/replay.long.test.ts',
   'packages/server/test/checkout.slow.test.ts',
   'packages/server/test/deploy/image.slow.test.ts',
   'packages/server/test/docs/pages.slow.test.ts',
@@ -119,11 +121,15 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: integration,
-          exclude: slow,
+          exclude: [...slow, ...long],
           globalSetup,
           provide: { caseFactor: 0.1 },
           isolate: false,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'long', include: long, globalSetup, provide: { caseFactor: 1 }, isolate: false },
       },
       // Load, memory, crashes, operating system users, whole programs: each file in a process of its own.
       {
