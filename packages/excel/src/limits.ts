@@ -29,10 +29,13 @@ export class WorkbookUsage {
     this.#counts[limit] += count;
     const max = this.#limits[limit];
     if (this.#counts[limit] <= max) return;
-    throw new Problem('body-too-large', {
-      detail: `The workbook has more than ${max} ${units[limit]} (${limit}).`,
-    });
+    throw tooLarge(`more than ${max} ${units[limit]} (${limit})`);
   }
+}
+
+/** Returns the problem (413) of a workbook that has more than is read. */
+export function tooLarge(what: string): Problem {
+  return new Problem('body-too-large', { detail: `The workbook has ${what}.` });
 }
 
 /** A file that is not a workbook, or a defect in a part of one. */

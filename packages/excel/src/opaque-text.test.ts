@@ -14,6 +14,13 @@ test.each([
   expect(decodeText(encodeText(text))).toBe(text);
 });
 
+test('parts of a text that are an escape together are none after encoding', () => {
+  const parts = ['a_', 'x0041_', 'b_', 'X0042', '_'].map(encodeText);
+  expect(parts.join('')).not.toMatch(/_x/i);
+  expect(parts.map(decodeText)).toEqual(['a_', 'x0041_', 'b_', 'X0042', '_']);
+  expect(encodeText('a_b')).toBe('a_b');
+});
+
 test('an encoded text has no entity, escape or control character', () => {
   expect(encodeText(`_x0041_${everyCodeUnit}`)).not.toMatch(/[&_\p{Cc}]/u);
 });

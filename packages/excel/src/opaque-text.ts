@@ -6,10 +6,11 @@ const pieceLength = 8192;
 
 /**
  * Writes a text so that it has no entity, escape or control character. Versions of the reader differ in which of them they decode, and how
- * often. A character becomes one character, or two if it is a private-use one. The text must not have NUL.
+ * often. A character becomes one character, or two if it is a private-use one. The text must not have NUL. It may be a part of one: `_` at its end
+ * can be the beginning of an escape.
  */
 export function encodeText(text: string): string {
-  if (!/[&\uE000-\uE0FF\p{Cc}]|_[xX]/u.test(text)) return text;
+  if (!/[&\uE000-\uE0FF\p{Cc}]|_(?:[xX]|$)/u.test(text)) return text;
   const codes = new Uint16Array(2 * text.length);
   let length = 0;
   for (let index = 0; index < text.length; index++) {

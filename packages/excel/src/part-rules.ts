@@ -1,4 +1,4 @@
-import { MalformedWorkbook, type WorkbookUsage } from './limits.ts';
+import { MalformedWorkbook, tooLarge, type WorkbookUsage } from './limits.ts';
 import { encodeText } from './opaque-text.ts';
 import type { ElementRule, XmlAttributes } from './xml-filter.ts';
 
@@ -30,7 +30,7 @@ const numberFormat: ElementRule = {
   open: (attributes) => {
     const { formatCode = '' } = attributes;
     if (formatCode.length <= maxFormatLength) return attributes;
-    throw new MalformedWorkbook(`has a number format of more than ${maxFormatLength} characters`);
+    throw tooLarge(`a number format of more than ${maxFormatLength} characters`);
   },
 };
 
@@ -63,7 +63,7 @@ export function workbookRules(usage: WorkbookUsage): ElementRule {
   const open = (attributes: XmlAttributes): XmlAttributes => {
     usage.add('maxSheets', 1);
     if ((attributes['name'] ?? '').length > maxSheetName)
-      throw new MalformedWorkbook(`has a sheet whose name has more than ${maxSheetName} characters`);
+      throw tooLarge(`a sheet whose name has more than ${maxSheetName} characters`);
     return attributes;
   };
   const sheet: ElementRule = { attributes: ['name', 'sheetId', 'state', 'r:id'], open };
@@ -87,6 +87,7 @@ export class SheetRules {
   #row = 0;
   #column = 0;
   #type = 'n';
+  #hasValue = false;
 
   constructor(usage: WorkbookUsage, sharedStrings: readonly string[]) {
     this.#usage = usage;
@@ -130,6 +131,7 @@ export class SheetRules {
     this.#usage.add('maxCells', column - this.#column);
     this.#column = column;
     this.#type = t;
+    this.#hasValue = false;
     if (Number.isNaN(readInteger(s))) throw new MalformedWorkbook(`has a cell of the style ${quote(s)}`);
     // The reader knows no ISO 8601 dates: they stay text.
     return { r: `${columnName(column)}${this.#row}`, t: t === 'd' ? 'str' : t, s };
@@ -153,7 +155,9 @@ export class SheetRules {
   }
 
   #passValue(value: string): string {
-    this.#addLength(value.length);
+    if (this.#hasValue) throw new MalformedWorkbook('has a cell with two values');
+    this.#hasValue = true;
+    if (this.#type !== 's') this.#addLength(value.length);
     switch (this.#type) {
       case 's':
         return this.#passSharedText(value);

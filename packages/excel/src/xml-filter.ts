@@ -1,5 +1,5 @@
 import { type SaxesTagPlain, SaxesParser } from 'saxes';
-import { MalformedWorkbook } from './limits.ts';
+import { MalformedWorkbook, tooLarge } from './limits.ts';
 
 export type XmlAttributes = Readonly<Record<string, string>>;
 
@@ -9,11 +9,11 @@ export interface ElementRule {
   readonly attributes?: readonly string[];
   /** Elements inside that pass, by their names without a prefix. Others are dropped with all that is in them. */
   readonly children?: Readonly<Record<string, ElementRule>>;
-  /** Elements of the rule in a part, beyond which it is refused. */
+  /** The maximum number of elements of the rule in a part. */
   readonly maxCount?: number;
   /** Checks the attributes, and returns those that pass. */
   readonly open?: (attributes: XmlAttributes) => XmlAttributes;
-  /** Returns the text that passes. Without it, no text passes. */
+  /** Returns what passes of all text in the element. Without it, no text passes. An element with it passes no other. */
   readonly text?: (text: string) => string;
   /** The tags of the element do not pass; what is inside does. */
   readonly isTransparent?: true;
@@ -37,6 +37,8 @@ export class XmlFilter {
   #output = '';
   #dropped = 0;
   #textLength = 0;
+  /** The text of the innermost element so far: a comment, a CDATA section or a dropped element can be between its parts. */
+  #text = '';
 
   constructor(root: ElementRule) {
     this.#root = root;
@@ -46,8 +48,8 @@ export class XmlFilter {
     });
     this.#parser.on('opentag', (tag) => this.#open(tag));
     this.#parser.on('closetag', (tag) => this.#close(localName(tag.name)));
-    this.#parser.on('text', (text) => this.#text(text));
-    this.#parser.on('cdata', (text) => this.#text(text));
+    this.#parser.on('text', (text) => this.#addText(text));
+    this.#parser.on('cdata', (text) => this.#addText(text));
   }
 
   /**
@@ -115,7 +117,7 @@ export class XmlFilter {
     const { maxCount } = rule;
     if (maxCount === undefined) return;
     const count = (this.#counts.get(rule) ?? 0) + 1;
-    if (count > maxCount) throw new MalformedWorkbook(`has more than ${maxCount} elements ${name}`);
+    if (count > maxCount) throw tooLarge(`more than ${maxCount} elements ${name}`);
     this.#counts.set(rule, count);
   }
 
@@ -129,16 +131,18 @@ export class XmlFilter {
       this.#dropped--;
       return;
     }
-    const { isTransparent, inner } = this.#rules.pop()!;
+    const { isTransparent, inner, text } = this.#rules.pop()!;
+    if (text !== undefined && this.#text !== '') this.#output += escapeXml(text(this.#text));
+    this.#text = '';
     if (isTransparent === true) return;
     this.#output += `${inner === undefined ? '' : `</${inner}>`}</${name}>`;
   }
 
-  #text(text: string): void {
+  #addText(text: string): void {
     this.#textLength = 0;
-    if (this.#dropped > 0) return;
-    const pass = this.#rules.at(-1)!.text;
-    if (pass !== undefined) this.#output += escapeXml(pass(text));
+    if (this.#dropped > 0 || this.#rules.at(-1)!.text === undefined) return;
+    this.#text += text;
+    if (this.#text.length > maxTextLength) throw new MalformedWorkbook('has a text that is too long');
   }
 }
 

@@ -372,16 +372,30 @@ describe('a file that is no workbook is refused, and no row command runs', () =>
       () => zip({ ...books, 'xl/workbook.xml': `${' '.repeat(64 * 1024 * 1024)}<workbook/>` }),
     ],
     ['a changed byte', async () => corrupt(await zip(books))],
+  ])('%s', async (_, file) => {
+    const bytes = await file();
+    expect(plain(await post('/api/import', bytes))).toEqual(
+      json(`[${metadata(bytes, '"sheet":null,"success":false,"status":"InvalidFormat"')}]`),
+    );
+    expect(await takeRows()).toEqual([]);
+  });
+});
+
+describe('a workbook that has more than is read is refused with the reason', () => {
+  test.each<readonly [string, string, () => Promise<Bytes>]>([
     [
-      'too many relationships',
+      'relationships',
+      'more than 10000 elements Relationship',
       () => zip({ ...books, '_rels/.rels': repeated('Relationships', '<Relationship/>', 10_001) }),
     ],
     [
-      'too many styles',
+      'styles',
+      'more than 65536 elements xf',
       () => zip({ ...books, 'xl/styles.xml': `<styleSheet>${repeated('cellXfs', '<xf/>', 65_537)}</styleSheet>` }),
     ],
     [
       'a number format whose quadratic reading would take minutes',
+      'a number format of more than 255 characters',
       () =>
         zip({
           ...books,
@@ -389,18 +403,17 @@ describe('a file that is no workbook is refused, and no row command runs', () =>
         }),
     ],
     [
-      'a long name of a sheet, which each row command would get',
+      'a name of a sheet, which each row command would get',
+      'a sheet whose name has more than 255 characters',
       () =>
         zip({
           ...books,
           'xl/workbook.xml': `<workbook><sheets><sheet name="${'a'.repeat(256)}"/></sheets></workbook>`,
         }),
     ],
-  ])('%s', async (_, file) => {
-    const bytes = await file();
-    expect(plain(await post('/api/import', bytes))).toEqual(
-      json(`[${metadata(bytes, '"sheet":null,"success":false,"status":"InvalidFormat"')}]`),
-    );
+  ])('%s', async (_, reason, file) => {
+    const { status, body } = await post('/api/import', await file());
+    expect([status, JSON.parse(body)]).toMatchObject([413, { detail: `The workbook has ${reason}.` }]);
     expect(await takeRows()).toEqual([]);
   });
 });
@@ -439,6 +452,13 @@ describe('a defect in a sheet fails the upload, and no row stays', () => {
     ],
     ['a cell of another row', `${first}<row r="2"><c r="A1"><v>1</v></c></row>`, 'has a cell with the address "A1"'],
     ['cells in another order', `${first}<row r="2"><c r="B2"/><c r="A2"/></row>`, 'has a cell with the address "A2"'],
+    ['an index in two parts', `${first}<row r="2"><c t="s"><v>0<![CDATA[7]]></v></c></row>`, 'has no shared text "07"'],
+    [
+      'an index around other elements',
+      `${first}<row r="2"><c t="s"><v>0<!-- --><z>1</z>7</v></c></row>`,
+      'has no shared text "07"',
+    ],
+    ['two values of a cell', `${first}<row r="2"><c t="s"><v>0</v><v>0</v></c></row>`, 'has a cell with two values'],
     ['a missing shared text', `${first}<row r="2"><c t="s"><v>7</v></c></row>`, 'has no shared text "7"'],
     [
       'a shared text of no number',
@@ -476,10 +496,10 @@ describe('a defect in a sheet fails the upload, and no row stays', () => {
 
 test('a shared text counts in each cell of a row that has it', async () => {
   const cells = (count: number): string => `<row>${'<c t="s"><v>0</v></c>'.repeat(count)}</row>`;
-  const strings = `<si><t>${'_'.repeat(65_535)}</t></si>`;
+  const strings = `<si><t>${'_'.repeat(65_536)}</t></si>`;
   const accepted = await post('/api/import', await workbook(cells(16).repeat(2), strings));
   expect(accepted.status).toBe(200);
-  expect(await takeRows('length(fields[16])')).toEqual([{ length: 65_535 }, { length: 65_535 }]);
+  expect(await takeRows('length(fields[16])')).toEqual([{ length: 65_536 }, { length: 65_536 }]);
   const refused = await post('/api/import', await workbook(cells(17), strings));
   expect(problem(refused)).toMatchObject(
     problemOf(400, {
