@@ -115,6 +115,16 @@ test('the clients that have read nothing of a response', () => {
   expect([...clients()]).toEqual([...of(0)]);
 });
 
+test('the network of several clients counts when a response has waited for a tenth of a second, the connection of one at once', () => {
+  const { responses, clients, run } = startPool(2);
+  const [network, other] = responses.map(({ call }) => call.call);
+  network!.client = '192.0.2.1';
+  run(80, 20);
+  expect([...clients()]).toEqual([other!.client]);
+  run(40, 20);
+  expect([...clients()]).toEqual(['192.0.2.1', other!.client]);
+});
+
 test('calls of a client that has read nothing end its own responses alone', () => {
   const waits = now - 60_000;
   const { responses, ended, run } = startPool(4, (unread, own) => {

@@ -103,10 +103,8 @@ export class StalledCalls<C extends StalledCall> {
   /** Returns the clients that have read nothing of a response, which waits for them or has just been ended. */
   unread(): ReadonlySet<ClientKey> {
     let clients = this.#ended.size === 0 ? undefined : new Set(this.#ended.keys());
-    for (const { stalledCall } of this.#sessions.keys()) {
-      const client = stalledCall?.call.client;
-      if (client === undefined || (this.#watches.get(stalledCall!)?.longestMs ?? null) !== null) continue;
-      (clients ??= new Set()).add(client);
+    for (const { stalledCall: call } of this.#sessions.keys()) {
+      if (call !== null && isUnread(call.call, this.#watches.get(call))) (clients ??= new Set()).add(call.call.client!);
     }
     return clients ?? none;
   }
@@ -163,6 +161,12 @@ export class StalledCalls<C extends StalledCall> {
       this.check(performance.now());
     }, checkIntervalMs).unref();
   }
+}
+
+/** Returns whether the client of a stalled call has read nothing. The network of several clients counts only after a while. */
+function isUnread({ client }: Pick<Call, 'client'>, watch: Watch | undefined): boolean {
+  if (client === undefined || (watch?.longestMs ?? null) !== null) return false;
+  return typeof client === 'object' || (watch !== undefined && watch.stalledMs >= minWaitMs);
 }
 
 /** Returns whether the client of a response past the share no longer reads at its pace. */
