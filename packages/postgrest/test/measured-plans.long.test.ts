@@ -122,6 +122,23 @@ describe('a trial that fails', () => {
   });
 });
 
+test('responses of more than 64 KiB on average are not tried', async () => {
+  const gateway = await startGateway(
+    `create table item (id int primary key, text text);
+     insert into item select i, repeat('x', 1000) from generate_series(1, 100) i;`,
+    sources,
+  );
+  onTestFinished(() => gateway.close());
+  const tried = async (line: string): Promise<boolean> => {
+    for (let call = 0; call < 5; call++) await gateway.send(line);
+    const path = line.slice('GET '.length).split('?')[0];
+    return gateway.gateway.statistics().plans!.endpoints.some((endpoint) => endpoint.path === path);
+  };
+  expect(await tried('GET /rest/item?limit=100')).toBe(false);
+  for (let call = 0; call < 20; call++) await gateway.send('GET /rest/item?limit=10');
+  expect(await tried('GET /rest/item?limit=10')).toBe(true);
+});
+
 test('rows of too many bytes are refused, in trials too', async () => {
   const gateway = await startGateway(
     `create table item (id int primary key);

@@ -49,6 +49,8 @@ export type Value = string | Uint8Array | null;
 
 /** Receives the rows of one statement as bytes of the protocol, without a copy. The chunk is valid only during the call. */
 export interface RowSink {
+  /** The bytes of rows that it holds; absent: none, or few. */
+  readonly heldBytes?: number;
   /** Receives the type OIDs of the columns, before the rows. Only for unnamed statements. */
   columns?(types: readonly number[]): void;
   /**

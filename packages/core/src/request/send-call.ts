@@ -42,7 +42,8 @@ export function sendCall(
       responseEvents({ resolve, reject }, { headerRow, settingsRow }, isTrial),
     );
     const counter = call.noRowProblem === null ? null : new RowCounter(writer);
-    const rows = counter ?? tapRows?.(writer) ?? writer;
+    const tapped = tapRows?.(writer);
+    const rows = counter ?? tapped ?? writer;
     const conversion = call.candidate.convertsOutput ? new OutputConversion(call, rows) : null;
     const databaseCall: Call = {
       steps: buildSteps(call, run, {
@@ -72,7 +73,7 @@ export function sendCall(
         if (changedSetting !== null) reportSetting(context, call.candidate, changedSetting);
         if (counter?.rows === 0) writer.failed(call.noRowProblem!);
         else writer.done();
-        latency.record(elapsed, writer.bytesOut);
+        latency.record(elapsed, writer.bytesOut + (tapped?.heldBytes ?? 0));
         context.onCallCompleted?.(request, endpoint, elapsed, writer.rows);
       },
       failed: (error) => writer.failed(error),

@@ -31,6 +31,10 @@ export class JoinedBodySink implements RowSink {
     return this.#isExceeded;
   }
 
+  get heldBytes(): number {
+    return this.#out.length;
+  }
+
   row(chunk: Uint8Array, offset: number, fields: number): boolean {
     if (this.#isExceeded) return true;
     const length = fieldLength(chunk, offset);
