@@ -458,7 +458,7 @@ describe('a defect in a sheet fails the upload, and no row stays', () => {
       `${first}<row r="2"><c t="s"><v>0<!-- --><z>1</z>7</v></c></row>`,
       'has no shared text "07"',
     ],
-    ['two values of a cell', `${first}<row r="2"><c t="s"><v>0</v><v>0</v></c></row>`, 'has a cell with two values'],
+    ['two values of a cell', `${first}<row r="2"><c><v>1</v><v>2</v></c></row>`, 'has a cell with two values'],
     ['a missing shared text', `${first}<row r="2"><c t="s"><v>7</v></c></row>`, 'has no shared text "7"'],
     [
       'a shared text of no number',
