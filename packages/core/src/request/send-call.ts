@@ -1,4 +1,11 @@
-import { type Call, type CallHandle, type ExclusiveRunner, OutcomeUnknown, type Runner } from '../postgres/port.ts';
+import {
+  type Call,
+  type CallHandle,
+  type ExclusiveRunner,
+  OutcomeUnknown,
+  type RowSink,
+  type Runner,
+} from '../postgres/port.ts';
 import {
   type ResponseEvents,
   ResponseWriter,
@@ -42,8 +49,7 @@ export function sendCall(
       responseEvents({ resolve, reject }, { headerRow, settingsRow }, isTrial),
     );
     const counter = call.noRowProblem === null ? null : new RowCounter(writer);
-    const tapped = tapRows?.(writer);
-    const rows = counter ?? tapped ?? writer;
+    const rows: RowSink = counter ?? tapRows?.(writer) ?? writer;
     const conversion = call.candidate.convertsOutput ? new OutputConversion(call, rows) : null;
     const databaseCall: Call = {
       steps: buildSteps(call, run, {
@@ -73,7 +79,7 @@ export function sendCall(
         if (changedSetting !== null) reportSetting(context, call.candidate, changedSetting);
         if (counter?.rows === 0) writer.failed(call.noRowProblem!);
         else writer.done();
-        latency.record(elapsed, writer.bytesOut + (tapped?.heldBytes ?? 0));
+        latency.record(elapsed, writer.bytesOut + (rows.heldBytes ?? 0));
         context.onCallCompleted?.(request, endpoint, elapsed, writer.rows);
       },
       failed: (error) => writer.failed(error),
