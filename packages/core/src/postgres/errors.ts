@@ -5,9 +5,15 @@ export const queryCanceled = '57014';
 /** SQLSTATE of a write in a read-only transaction. */
 export const readOnlySqlTransaction = '25006';
 
-/** A connection names each statement once: another client of the same server connection has prepared this one. */
+/** SQLSTATEs of a prepared statement that exists already, and of one that does not exist. */
+const ofPreparedStatements: ReadonlySet<string> = new Set(['42P05', '26000']);
+
+/**
+ * A connection names each statement once and keeps it: another client of the same server connection has prepared this one, or the server connection
+ * is another one now.
+ */
 function isOfSharedConnection({ code, message }: Diagnostics): boolean {
-  return code === '42P05' && message.includes('"pgway_') && !message.endsWith(sharedConnectionNote);
+  return ofPreparedStatements.has(code) && message.includes('"pgway_') && !message.endsWith(sharedConnectionNote);
 }
 
 const sharedConnectionNote =
