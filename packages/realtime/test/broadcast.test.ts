@@ -338,7 +338,7 @@ describe('broadcasts by HTTP', () => {
       '403 The messages may not be sent: You may not send messages in the private channel "room:2".',
     ],
     [
-      'private that is no boolean',
+      'private that is not a boolean',
       `${broadcast}?private=1`,
       {},
       '422 The messages are not valid: "private" is not true or false.',
